@@ -80,7 +80,7 @@ impl Board {
         commands.any(|command| !command.group || self.unfit(at, command, rules, links).is_none())
     }
 
-    /// The members that its group waits for, if nothing else prevents the start.
+    /// Why it is not the task's turn in its group; `None` if it is.
     pub fn not_its_turn(&self, at: usize, rules: &Rules) -> Option<Refusal> {
         let links = Links::new(self);
         if self.is_its_turn(at, &links, rules) {

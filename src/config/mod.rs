@@ -1,4 +1,4 @@
-//! Settings in layers: default < the user's file < the board's file < environment < flag; each value knows its source.
+//! Settings in layers: default < the user's file < the board's file < environment < flag; each value records its source.
 
 mod budget;
 mod on;

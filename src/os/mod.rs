@@ -10,7 +10,7 @@
 //! | `files`    | opening files below a folder, rename without overwrite, exchange, file identity, modes |
 //! | `process`  | process groups, exit codes, guards and their children, host name, shell               |
 //! | `signals`  | receiving signals                                                                     |
-//! | `clock`    | a clock that nobody can set                                                           |
+//! | `clock`    | a clock that cannot be set                                                            |
 //! | `terminal` | waiting for input, closed pipes, default editor and browser, home folder              |
 //! | `relay`    | a socket that passes on standard streams                                              |
 //! | `confine`  | restricting what a program may write                                                  |

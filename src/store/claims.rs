@@ -39,6 +39,9 @@ pub struct OutboxNote {
     /// The time of that, in seconds of the monotonic clock.
     #[serde(default)]
     pub since: u64,
+    /// How often the remote's claims had been fetched when it accepted the claim.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

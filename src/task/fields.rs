@@ -1,4 +1,4 @@
-//! The small closed vocabularies of a task: kind, priority, estimate; and the two open ones: state and worker.
+//! The value types of a task: kind, priority and estimate have fixed values; state and worker are open.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ pub struct ParseError {
     pub allowed: String,
 }
 
-/// An enum whose variants have one spelling each, read in any case.
+/// Defines an enum whose variants each have one spelling, parsed in any case.
 macro_rules! vocabulary {
     ($(#[$doc:meta])* $name:ident, $what:literal, $($variant:ident = $text:literal),+) => {
         $(#[$doc])*
@@ -52,7 +52,7 @@ vocabulary!(
     Kind, "a kind", Issue = "issue", Epic = "epic", Step = "step"
 );
 vocabulary!(
-    /// P0 first.
+    /// The priority; P0 is the highest.
     Priority, "a priority", P0 = "P0", P1 = "P1", P2 = "P2", P3 = "P3"
 );
 vocabulary!(
@@ -70,12 +70,12 @@ impl Estimate {
     }
 }
 
-/// The name of a state; which ones exist is the workflow's business.
+/// The name of a state; the workflow decides which states exist.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct StateName(String);
 
-/// Who acts: a worker such as `builder-2`, or a person.
+/// The worker that acts: an agent such as `builder-2`, or a person.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Worker(String);
@@ -111,8 +111,8 @@ impl Worker {
         &self.0
     }
 
-    /// The name without a trailing `-N`, or without the program that acts as it: the role of `builder-2` and of
-    /// `builder@claude-code-7`, if the workflow has one of that name.
+    /// The name without a trailing `-N`, or without the program that acts under it: `builder-2` and `builder@claude-code-7` have
+    /// the role `builder`, if the workflow has one of that name.
     pub fn stem(&self) -> &str {
         if let Some((stem, _)) = self.0.split_once('@') {
             return stem;

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Digits and consonants: no vowels, so no words; no `l`, so nothing that reads like a digit.
+/// Digits and consonants: no vowels, so that no words appear; no `l`, because it looks like a digit.
 const ALPHABET: &[u8] = b"0123456789bcdfghjkmnpqrstvwxyz";
 const MAX_LENGTH: usize = 64;
 
-/// The stem of a task's file name.
+/// The name of a task's file without its extension.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
@@ -68,7 +68,7 @@ impl std::str::FromStr for TaskId {
     }
 }
 
-/// Long enough that a hundred boards of this size would share hardly an id: clones mint without asking each other.
+/// A length with which a hundred boards of this size would hardly share an id, because clones choose ids independently.
 pub fn id_length(tasks: usize) -> usize {
     let mut length = 4;
     while ALPHABET.len().pow(length as u32) < tasks.saturating_mul(100) && length < 12 {
@@ -77,11 +77,11 @@ pub fn id_length(tasks: usize) -> usize {
     length
 }
 
-/// A fresh id; the caller checks that it is free.
+/// A random id; the caller checks that it is not in use.
 pub fn mint(prefix: &str, length: usize, rng: &mut fastrand::Rng) -> TaskId {
     loop {
         let tail: String = (0..length).map(|_| char::from(ALPHABET[rng.usize(..ALPHABET.len())])).collect();
-        // All digits would read like the number of a GitHub issue.
+        // Digits alone would look like the number of a GitHub issue.
         if tail.bytes().any(|b| b.is_ascii_alphabetic()) {
             return TaskId(format!("{prefix}{tail}"));
         }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{Key, Value};
 
-/// Each field is merged on its own; its name is the key in the task's file and in `[github.base]`.
+/// Each field is merged separately; its name is the key in the task's file and in `[github.base]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
@@ -35,7 +35,7 @@ impl Field {
         Self::Archived,
     ];
 
-    /// Whether the field is in the item of the project, not in the issue.
+    /// The fields that are in the item of the project, not in the issue.
     pub const OF_ROW: [Self; 4] = [Self::State, Self::Priority, Self::Estimate, Self::Archived];
 
     pub fn name(self) -> &'static str {
@@ -69,7 +69,7 @@ impl Field {
         Key::new(format!("github.conflict.{}", self.name()))
     }
 
-    /// Whether every task and every issue has one, so that "none" was never agreed on.
+    /// Whether every task and every issue has a value, so that the base can never be "none".
     pub fn is_always_there(self) -> bool {
         matches!(self, Self::Title | Self::State)
     }
@@ -79,8 +79,8 @@ impl Field {
     }
 }
 
-/// Stands in `[github.base]` for a field of which nobody knows what was agreed on: a field that is absent there was agreed to be
-/// none. No fingerprint looks like this.
+/// The value in `[github.base]` of a field whose base is unknown, because a missing field means that the base has no value.
+/// No fingerprint is equal to it.
 pub const UNKNOWN: &str = "unknown";
 
 /// The value in `[github.base]` for a field whose base is unknown.
@@ -97,24 +97,24 @@ pub fn agreed(field: Field, written: Option<&Value>) -> Option<Option<&Value>> {
     }
 }
 
-/// A text without insignificant differences.
+/// A text in a form without insignificant differences.
 pub fn canonical(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n").trim_end().to_owned()
 }
 
-/// A title is one line.
+/// The title on one line.
 pub fn title_of(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Enough of a text to tell it from another.
+/// A short hash that distinguishes texts.
 pub fn hash(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What of a value counts, in a form that nobody takes for the value: a base lies in the task's file, and whoever edits that
-/// with `sed` must not change what was agreed on along with what is.
+/// The significant part of a value as a hash. The base is in the task's file, and as a hash it is not changed when somebody
+/// replaces the value in that file with `sed`.
 pub fn fingerprint(field: Field, value: &Value) -> Value {
     match (field, value) {
         (_, Value::List(_)) => Value::texts(items(value).map(|item| mark(field, &item)).collect::<BTreeSet<_>>()),
@@ -125,7 +125,7 @@ pub fn fingerprint(field: Field, value: &Value) -> Value {
 
 pub fn mark(field: Field, text: &str) -> String {
     match field {
-        // GitHub tells labels apart by nothing but their letters.
+        // On GitHub, labels that differ only in case are the same.
         Field::Labels => hash(&text.to_lowercase()),
         Field::Title => hash(&title_of(text)),
         _ => hash(&canonical(text)),

@@ -18,7 +18,7 @@ pub use problem::Problem;
 pub use step::Step;
 pub use value::{Key, Value};
 
-/// The fields of a task that lists, rules and the index use. The description is read only when it is shown.
+/// The fields of a task that lists, rules and the index use. The description is only read when it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub id: TaskId,
@@ -37,12 +37,12 @@ pub struct Task {
     pub created: Option<Timestamp>,
     pub artifacts: BTreeMap<String, String>,
     pub rejections: u32,
-    /// Why a person should look at it: it was moved outside of ralph, against the workflow.
+    /// The reason why a person should look at it, such as a move outside of ralph that the workflow does not allow.
     pub attention: Option<String>,
     pub github: Option<GithubLink>,
-    /// The step of a team that this task is, if it is one.
+    /// The step of a team, if the task is one.
     pub step: Option<Box<Step>>,
-    /// The time of its last change in the journal, else of its file.
+    /// The time of its last change in the journal or, without one, of its file.
     #[serde(skip)]
     pub updated: Option<Timestamp>,
     pub problems: Vec<Problem>,
@@ -80,7 +80,7 @@ impl Task {
         }
     }
 
-    /// What the file says under `key`, for the keys that this struct holds; defaults count as absent.
+    /// The value that the file has for `key`, for keys that this struct has; defaults count as absent.
     pub fn value(&self, key: &Key) -> Option<Value> {
         let texts = |list: &[String]| (!list.is_empty()).then(|| Value::texts(list.iter()));
         let ids = |list: &[TaskId]| (!list.is_empty()).then(|| Value::texts(list.iter()));
@@ -101,7 +101,7 @@ impl Task {
         }
     }
 
-    /// The other way round: what the struct holds once the file says this. What cannot be read counts as absent.
+    /// The reverse: sets the field that a value in the file means. An invalid value counts as absent.
     pub fn put(&mut self, key: &Key, new: Option<&Value>) {
         let text = new.map(ToString::to_string);
         match key.as_str() {

@@ -1,4 +1,4 @@
-//! What is wrong with a file, where, and what to do about it.
+//! A problem of a file: what is wrong, where, and how to fix it.
 
 use std::fmt;
 
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Problem {
-    /// Relative to the board's root, as a person would type it.
+    /// The path relative to the board's root, as a person would type it.
     pub file: String,
-    /// 1-based; 0 when the problem is the file as a whole.
+    /// The line from 1; 0 if the problem is about the whole file.
     pub line: u32,
     pub column: u32,
     pub message: String,

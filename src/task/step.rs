@@ -10,11 +10,11 @@ pub struct Step {
     pub team: TaskId,
     /// The command that it runs.
     pub command: String,
-    /// The tasks that it serves, the first of a group first.
+    /// The tasks that it serves; the primary of a group comes first.
     pub of: Vec<TaskId>,
     /// Its title while a worker works on it.
     pub active_form: String,
-    /// How often the plan had been rejected when the step was made: a later rejection ends it.
+    /// The number of rejections when the step was made. A later rejection completes the step.
     pub round: u32,
     /// Its result, once it is completed.
     pub result: Option<String>,

@@ -1,4 +1,4 @@
-//! A key of a task file and the value under it, as the journal keeps them.
+//! A key of a task file and its value, as in the journal.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,7 +36,7 @@ impl fmt::Display for Key {
 #[serde(untagged)]
 pub enum Value {
     Time {
-        /// In TOML's own spelling, so that a local date stays one.
+        /// The spelling in TOML, so that a date without a time zone is kept as such.
         #[serde(rename = "$time")]
         time: String,
     },
@@ -62,7 +62,7 @@ impl Value {
     }
 }
 
-/// As a person would say it in one line.
+/// The value on one line, for people.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

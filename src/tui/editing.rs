@@ -1,4 +1,4 @@
-//! The person's editor: a task's file, or a note; what was written is saved, or stays in a file.
+//! The person's editor, for a task's file or a note. The text is saved, or kept in a file.
 
 use super::model::{Settle, Verb, Wish};
 use super::session::Session;
@@ -6,11 +6,11 @@ use super::update;
 use crate::app::{self, Code, Doubts, Draft, Editing, Failure, Workspace};
 use crate::task::TaskId;
 
-/// A file in the person's hands, until it is saved.
+/// A file that the person is editing, until it is saved.
 pub(super) struct Work {
     pub(super) draft: Draft,
     editing: Editing,
-    /// As the editor left it, where that ended well.
+    /// The text from the editor, if the editor ended well.
     written: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl Work {
         Ok(Self { draft: named(id, &editing.text)?, editing, written: None })
     }
 
-    /// Onto what the file says now: otherwise a change by somebody else would stand against it for ever.
+    /// Merges the text with the current file. Otherwise, a change by another worker would be a conflict forever.
     fn rebase(&mut self, ws: &Workspace) -> Result<(), Failure> {
         let Some(text) = &self.written else { return Ok(()) };
         let (editing, merged) = app::resume_edit(ws, &self.editing, text)?;
@@ -39,7 +39,7 @@ fn named(id: &TaskId, text: &str) -> Result<Draft, Failure> {
 impl Session {
     pub(super) fn edit(&mut self, id: &TaskId) -> Result<(), Failure> {
         if self.works.contains_key(id) {
-            // Of two saves of one file, the second would be refused for what the first has done.
+            // A second save of the same file would be refused because of the first one.
             update::say(&mut self.model, &format!("{id} is being saved: try again in a moment"));
             return Ok(());
         }
@@ -86,7 +86,7 @@ impl Session {
             Settle::SaveAnyway => return self.save(id, Doubts::Accept),
             Settle::Leave => {
                 if let Some(work) = self.works.remove(id) {
-                    // Not on the card: a path is to be read as a whole.
+                    // Shown in the status line and not on the card, so that the path is not cut.
                     update::refused(&mut self.model, None, &work.draft.kept(not_saved()));
                 }
             }
@@ -111,7 +111,7 @@ impl Session {
                 update::refused(&mut self.model, None, &draft.kept(failure));
                 Ok(())
             }
-            // The terminal does not come back: what was written is all that is left.
+            // The terminal cannot be used any more, so the text is kept in a file.
             Err(failure) => Err(draft.kept(failure)),
         }
     }

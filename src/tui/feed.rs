@@ -1,4 +1,4 @@
-//! What others do to the board while it is on the screen: a watcher on a thread of its own, which only tells.
+//! A watcher on a separate thread, which only reports that others have changed the board.
 
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use super::desk;
 use super::model::Answer;
 use crate::app::{Failure, Options, Watch, WatchOptions};
 
-/// A look costs as much as the board is large: changes, leases and programs that end wake the watcher by themselves.
+/// Long, because checking the whole board is expensive, and the watcher wakes up for changes, leases and ended programs anyway.
 const IDLE: Duration = Duration::from_secs(60);
 const TROUBLED: Duration = Duration::from_secs(2);
 
@@ -25,11 +25,11 @@ pub fn start(options: Options, tell: Sender<Answer>) {
 
 fn watch(options: &Options, tell: &Sender<Answer>) -> Result<(), Failure> {
     let wanted = WatchOptions { idle: true, documents: true, ..WatchOptions::default() };
-    // It is not to be sent between threads: opened where it runs.
+    // Opened here, because it cannot be sent between threads.
     let mut watch = Watch::open(options, &wanted)?;
     let mut events = watch.begin();
     let mut told = None;
-    // Something may have changed between the first look at the board and the watcher's.
+    // Something may have changed after the board was read and before the watcher started.
     let mut news = true;
     loop {
         let trouble = events.as_ref().err().map(|failure| failure.message.clone());

@@ -1,4 +1,4 @@
-//! Frames without a terminal: for measuring how long one takes, and for looking at them as text.
+//! Frames without a terminal, to measure the time of a frame and to see frames as text.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub struct Frames<'a> {
 }
 
 impl<'a> Frames<'a> {
-    /// Of a board as it is now, or of none.
+    /// Frames of a board in its current state, or of none.
     pub fn new(ws: Option<&'a Workspace>, width: u16, height: u16) -> Self {
         let now = ws.map_or(jiff::Timestamp::UNIX_EPOCH, Workspace::now);
         let model = Model::new(String::new(), now);
@@ -31,20 +31,20 @@ impl<'a> Frames<'a> {
         frames
     }
 
-    /// As if it had been pressed; what is to be read is there at once.
+    /// Presses a key; the data that it needs is read at once.
     pub fn press(&mut self, code: KeyCode) {
         let event = Event::Key(code.into());
         let wishes = update::event(&mut self.model, event, Instant::now());
         self.answer(wishes);
     }
 
-    /// Nothing is pressed for a while.
+    /// Lets time pass without a key.
     pub fn rest(&mut self) {
         let wishes = update::beat(&mut self.model, Instant::now() + Duration::from_secs(1));
         self.answer(wishes);
     }
 
-    /// Nothing is changed here: verbs are refused.
+    /// Answers wishes. Verbs are refused, because frames are read-only.
     fn answer(&mut self, wishes: Vec<Wish>) {
         let mut wishes = VecDeque::from(wishes);
         while let Some(wish) = wishes.pop_front() {
@@ -57,7 +57,7 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// How long it took.
+    /// Draws a frame and returns the time that it took.
     pub fn draw(&mut self) -> Duration {
         let begun = Instant::now();
         let (model, theme) = (&mut self.model, self.theme);

@@ -1,11 +1,11 @@
-//! Keys: what moves, and what each screen offers.
+//! Keys: those for motions, and those that each screen offers.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::model::{Model, Popup, Purpose, ReviewScreen, ReviewTab, Screen};
 use crate::app::{InboxKind, RunOutcome};
 
-/// Where to, in a list or a text.
+/// A motion in a list or a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Motion {
     Up,
@@ -45,7 +45,7 @@ impl Motion {
         })
     }
 
-    /// How many lines that is, where a page has so many.
+    /// The number of lines of a motion, if a page has `page` lines.
     pub fn lines(self, page: usize) -> Option<isize> {
         let page = page.max(2) as isize;
         Some(match self {
@@ -81,7 +81,7 @@ fn control(c: char, shown: &'static str, does: &'static str) -> Offered {
     Offered { key: KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL), shown, does }
 }
 
-/// The keys that do something now, those that are needed most first; the last two are always shown.
+/// The keys that have an effect now, the most important first; the last two are always shown.
 pub fn offered(model: &Model) -> Vec<Offered> {
     if let Some(popup) = &model.popup {
         return in_popup(popup);
@@ -146,7 +146,7 @@ fn on_screen(model: &Model) -> Vec<Offered> {
     keys
 }
 
-/// The keys that fit the item of the inbox.
+/// The keys for an item of the inbox.
 fn on_item(kind: InboxKind) -> Vec<Offered> {
     let back = letter('x', "x", "reject");
     match kind {

@@ -1,4 +1,4 @@
-//! The end: what is under way is waited for, and what is not saved stays in files that are named.
+//! The end: waits for running verbs, and keeps unsaved texts in files that the error names.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -10,13 +10,13 @@ use super::model::{Answer, Comments, Purpose};
 use super::session::Session;
 use crate::app::{Code, Draft, Failure};
 
-/// A verb waits that long for the board's lock, and a little longer for a remote.
+/// A little longer than a verb waits for the board's lock or a remote.
 const PATIENCE: Duration = Duration::from_secs(40);
 const BEAT: Duration = Duration::from_millis(50);
 
 impl Session {
-    /// The terminal is the person's again. What they have asked for is done, though: a claim that is published and not taken
-    /// would be in everybody's way.
+    /// Waits for running verbs after the terminal was restored, because a claim that is published but not taken would block
+    /// others.
     pub(super) fn wind_up(&mut self, answers: &Receiver<Answer>, asked_to_end: &AtomicUsize) -> Result<(), Failure> {
         let begun = Instant::now();
         let mut result = Ok(());
@@ -39,7 +39,7 @@ impl Session {
         result
     }
 
-    /// Unsaved texts stay in files; the error names them.
+    /// Keeps unsaved texts in files; the error names them.
     pub(super) fn leave(mut self, mut result: Result<(), Failure>) -> Result<(), Failure> {
         let typed = self.model.popup.take().filter(|popup| popup.purpose == Purpose::Note);
         if let Some((task, text)) = typed.and_then(|popup| Some((popup.task.clone()?, popup.typed().to_owned()))) {

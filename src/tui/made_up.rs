@@ -1,4 +1,4 @@
-//! A made-up board, and keys pressed on it, for tests without a terminal.
+//! A made-up board and key presses, for tests without a terminal.
 
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ pub fn task(name: &str, title: &str) -> TaskView {
     }
 }
 
-/// So many cards in each of the columns.
+/// A board with this number of cards in each column.
 pub fn model(cards: &[usize]) -> Model {
     let names = ["Todo", "Doing", "設計中です", "Waiting for somebody far away", "Done"];
     let meanings = [Meaning::Waiting, Meaning::Working, Meaning::Person, Meaning::Canceled, Meaning::Done];
@@ -80,7 +80,7 @@ pub fn model(cards: &[usize]) -> Model {
     model
 }
 
-/// Each letter as a key, one after another.
+/// Presses a key for each letter.
 pub fn press(model: &mut Model, keys: &str) -> Vec<Wish> {
     keys.chars().flat_map(|key| press_key(model, KeyCode::Char(key), KeyModifiers::NONE)).collect()
 }

@@ -1,17 +1,17 @@
-//! The terminal board: what the person presses becomes a change of the model or a wish; wishes are verbs; the model is drawn.
+//! The terminal board: a key becomes a change of the model or a wish, wishes become verbs, and the model is drawn.
 //!
 //! ```text
 //! model/       everything on the screen, as plain state
 //! update/      keys, the mouse and answers → a changed model, and wishes
-//! view/        the model → a frame; only what is in sight
-//! desk/        wishes → verbs of `app`, on threads of their own
-//! feed.rs      what others change meanwhile
-//! session.rs   the loop between them
+//! view/        the model → a frame of what is visible
+//! desk/        wishes → verbs of `app`, on separate threads
+//! feed.rs      changes by others
+//! session.rs   the event loop
 //! editing.rs   the person's editor
-//! leaving.rs   the end: nothing is left undone, nothing written is lost
+//! leaving.rs   the end: running verbs are completed, and texts are kept
 //! frames.rs    frames without a terminal
-//! terminal.rs  taking the terminal and giving it back
-//! words.rs     refusals and standings in words
+//! terminal.rs  sets up the terminal and restores it
+//! words.rs     refusals and marks of tasks in words
 //! ```
 
 mod desk;
@@ -37,11 +37,11 @@ pub use frames::Frames;
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     pub color: bool,
-    /// In the terms of `task ls`.
+    /// A filter as for `task ls`.
     pub filter: String,
 }
 
-/// Shows the board until the person has seen enough.
+/// Shows the board until the person quits.
 pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     session::run(options, wanted)
 }

@@ -18,16 +18,16 @@ use crate::os::signals::{SignalListener, exit_by};
 use crate::os::terminal::{suspend, wait_for_key};
 use crate::task::TaskId;
 
-/// How long the screen may be behind what happens elsewhere.
+/// The maximum delay until other changes are shown.
 const BEAT: Duration = Duration::from_millis(50);
-/// The same while the person waits for an answer.
+/// The maximum delay while the person waits for an answer.
 const SHORT: Duration = Duration::from_millis(5);
 /// How often the view is drawn without events, for its clocks.
 const AGAIN: Duration = Duration::from_secs(1);
 
 pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     let ws = Workspace::open(options)?;
-    // A filter that cannot be is told before the screen is taken.
+    // An invalid filter is reported before the terminal is set up.
     app::ListAsk::typed(&wanted.filter)?.query(&ws)?;
     let asked_to_end = asked_to_end()?;
     let screen = Screen::take()?;
@@ -44,7 +44,7 @@ pub fn run(options: &Options, wanted: &Wanted) -> Result<(), Failure> {
     let under_way = session.wind_up(&answers, &asked_to_end);
     session.leave(result.and(under_way))?;
     if let Some(asked) = asked {
-        // As the signal would have, now that the terminal is restored.
+        // Ends the process like the signal, now that the terminal is restored.
         exit_by(*asked);
     }
     Ok(())
@@ -67,12 +67,12 @@ fn asked_to_end() -> Result<Arc<AtomicUsize>, Failure> {
 
 pub(super) struct Session {
     desk: Desk,
-    /// For the clock, and for what is done while the editor has the terminal.
+    /// For the time, and for reading and writing while the editor has the terminal.
     pub(super) ws: Workspace,
     pub(super) model: Model,
     theme: Theme,
     pub(super) screen: Screen,
-    /// Files in the person's hands, until they are saved.
+    /// Files that the person is editing, until they are saved.
     pub(super) works: BTreeMap<TaskId, Work>,
     quit: bool,
 }
@@ -84,7 +84,7 @@ impl Session {
         let mut drawn: Option<Instant> = None;
         let mut heard = false;
         while !self.quit && asked_to_end.load(Ordering::Relaxed) == 0 {
-            // Drawn before the person is listened to: what they click on is what they see.
+            // Drawn before input is handled, so that a click applies to what is visible.
             let changed = self.take_in(answers)? | heard;
             if changed || drawn.is_none_or(|at| at.elapsed() > AGAIN) {
                 self.draw()?;
@@ -102,7 +102,7 @@ impl Session {
         Ok(())
     }
 
-    /// The keys that were pressed within a tick.
+    /// Handles the keys that were pressed within a tick.
     fn listen(&mut self) -> Result<bool, Failure> {
         let waits = !self.model.loaded || self.model.busy > 0;
         let mut heard = false;

@@ -15,12 +15,13 @@ use crate::os::Signal;
 use crate::os::signals::exit_by;
 use crate::os::terminal::wait_for_key;
 
-/// The other screen; clicks, drags and the wheel, without every move; what is pasted, as a whole; no cursor.
+/// Uses the alternate screen; reports clicks, drags and the wheel, but not every move; reports pasted text as a whole; hides the
+/// cursor.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?1000h\x1b[?1002h\x1b[?1006h\x1b[?2004h\x1b[?25l\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[?2004l\x1b[?1006l\x1b[?1002l\x1b[?1000l\x1b[?25h\x1b[0m\x1b[?1049l";
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Crossterm is being asked for what the person has pressed.
+/// Whether crossterm is reading input.
 static READING: AtomicBool = AtomicBool::new(false);
 
 pub struct Screen(pub Terminal<CrosstermBackend<Stdout>>);
@@ -44,20 +45,20 @@ impl Screen {
     pub fn lend<T>(&mut self, to: impl FnOnce() -> T) -> Result<T, Failure> {
         leave();
         let result = to();
-        // A new one, not a cleared one: that would ask the terminal where its cursor is, and not every one answers in time.
+        // A new terminal instead of a cleared one: clearing asks for the cursor's position, and some terminals answer too late.
         let terminal = enter().and_then(|()| Terminal::new(CrosstermBackend::new(stdout())));
         self.0 = terminal.map_err(broken)?;
         Ok(result)
     }
 
-    /// For good: nothing is drawn any more.
+    /// Restores the terminal; nothing is drawn after this.
     pub fn give_back(&self) {
         leave();
     }
 }
 
-/// What the person has pressed, if they have. Crossterm must not be asked when the terminal is gone: it reads the end of its input
-/// again and again, and never returns.
+/// The next event, if there is one. Crossterm must not be called when the terminal is gone, because it would read the end of its
+/// input in an endless loop.
 pub fn next_event() -> Result<Option<Event>, Failure> {
     READING.store(true, Ordering::SeqCst);
     let there = event::poll(Duration::ZERO).and_then(|there| if there { event::read().map(Some) } else { Ok(None) });
@@ -65,7 +66,7 @@ pub fn next_event() -> Result<Option<Event>, Failure> {
     there.map_err(broken)
 }
 
-/// A terminal that goes while crossterm reads from it would keep the process, and a processor, for ever.
+/// Ends the process if the terminal goes away while crossterm reads from it, which would otherwise loop forever.
 fn end_with_terminal() {
     static ONCE: Once = Once::new();
     let guard = || {
@@ -105,8 +106,8 @@ fn leave() {
     }
 }
 
-/// What a panic says is to be read on a terminal that works. In another thread than the screen's it is caught and told on the
-/// screen, which goes on.
+/// Restores the terminal when the drawing thread panics, so that the message is readable. A panic of another thread is caught
+/// and shown on the screen.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -1,10 +1,10 @@
-//! Refusals and standings in the words of the terminal board.
+//! Refusals and marks of tasks in the words of the terminal board.
 
 use super::model::Tone;
 use crate::app::{FieldChange, Hint, Meaning, TaskView};
 use crate::task::Value;
 
-/// The next step, as keys of this board where there is one; options have none.
+/// The next step as keys of this board, if there are any; options of the command line have none.
 pub fn hint(hint: &Hint) -> Vec<String> {
     match hint {
         Hint::List | Hint::Ready => vec!["R reloads the board".into()],
@@ -15,7 +15,7 @@ pub fn hint(hint: &Hint) -> Vec<String> {
         Hint::Claim { command: None, .. } => vec!["c claims it".into()],
         Hint::Unblock => vec!["u removes one of these links".into()],
         Hint::SayWho => vec!["set RALPH_WORKER, or git's user.name, and start again".into()],
-        // A key of its own says so, where the key works.
+        // These have keys, which are shown where they work.
         Hint::Force
         | Hint::CustomKey
         | Hint::SayCommand { .. }
@@ -43,7 +43,7 @@ pub fn hint(hint: &Hint) -> Vec<String> {
 
 pub const FORCING: &str = "F forces the move; the journal records it";
 
-/// The character for the standing of a task, and its meaning.
+/// The character and the color for a task.
 pub fn mark(task: &TaskView, meaning: Meaning) -> (&'static str, Tone) {
     match meaning {
         Meaning::Done => ("✓", Tone::Dim),
@@ -68,7 +68,7 @@ pub fn of_meaning(meaning: Meaning) -> Tone {
     }
 }
 
-/// `priority P2 → P1`.
+/// A changed field, such as `priority P2 → P1`.
 pub fn field(change: &FieldChange) -> String {
     let one_line = |value: &Value| value.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
     let shown = |value: &Option<Value>| value.as_ref().map_or_else(|| "none".to_owned(), one_line);

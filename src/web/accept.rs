@@ -11,11 +11,11 @@ use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// What one who means no good can take up.
+/// Limits for untrusted clients.
 pub struct Limits {
-    /// For the head of a request, and for the next one to begin.
+    /// The time to receive the head of a request, or the start of the next request.
     pub head: Duration,
-    /// Connections from this machine, and from others: strangers do not keep its own people out.
+    /// The maximum number of connections from this machine, and from others. They are separate, so that others cannot use up all.
     pub own: usize,
     pub strange: usize,
 }
@@ -26,7 +26,7 @@ impl Default for Limits {
     }
 }
 
-/// How long to wait where there are no descriptors left for another.
+/// The pause if there are no descriptors left for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 
 /// Serves until it is dropped.
@@ -40,7 +40,7 @@ pub async fn accept(listener: TcpListener, routes: Router, limits: Limits) {
             tokio::time::sleep(BREATH).await;
             continue;
         };
-        // One too many is hung up on, rather than kept in a queue that grows.
+        // Excess connections are closed, because a queue of them could grow without limit.
         let Ok(place) = room(peer.ip()).try_acquire_owned() else { continue };
         let served = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes.clone()));
         tokio::spawn(async move {
@@ -80,7 +80,7 @@ mod tests {
     fn hears(mut stream: TcpStream) -> String {
         let mut heard = Vec::new();
         match stream.read_to_end(&mut heard) {
-            // Hung up on before it was heard.
+            // The connection was closed before the request was read.
             Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
             read => drop(read.unwrap()),
         }
@@ -105,7 +105,7 @@ mod tests {
         first.read_exact(&mut [0]).unwrap();
         assert_eq!(hears(says(place, "")), "");
         drop(first);
-        // Its place is free a moment later.
+        // The place becomes free a moment later.
         let close = WHOLE.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
         while !hears(says(place, &close)).ends_with("here") {}
     }

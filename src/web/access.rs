@@ -12,10 +12,10 @@ use super::api::refusal;
 use super::{Site, Wanted};
 use crate::app::{Code, Failure, Hint, is_same_token};
 
-/// The header in which the page shows its token: another site cannot send it without being asked first.
+/// The header with the token of the page: the page of another site cannot send it without a preflight request.
 pub const HEADER: &str = "ralph-token";
 
-/// Nothing that is not ours runs, and nothing leaves.
+/// Allows only our own scripts and styles, and only connections to this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -37,7 +37,7 @@ impl AccessRules {
         !self.place.ip().is_loopback()
     }
 
-    /// A name that somebody else chose may lead here: only those are answered that cannot be made to.
+    /// Whether the server answers for this host name. Others are refused, because an attacker's domain may resolve to this address.
     fn is_host(&self, host: &str) -> bool {
         let (name, port) = match host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => (name, port.parse().ok()),
@@ -80,7 +80,7 @@ impl AccessRules {
             let message = "requests from pages of other sites are not allowed".to_owned();
             return no(StatusCode::FORBIDDEN, Code::ForeignOrigin, message, "open the board directly");
         }
-        // Also to read, and also from this machine: it may have other users.
+        // The token is required for reading and on this machine, too, because the machine may have other users.
         if api && !self.knows(headers) {
             let step = "open the URL that the server printed, including the part after the #";
             return no(StatusCode::UNAUTHORIZED, Code::NoToken, "the token of the server is required".into(), step);
@@ -101,12 +101,12 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name).map(|value| value.to_str().unwrap_or("?"))
 }
 
-/// Browsers say where a request comes from, and pages cannot make them lie.
+/// Whether a page of another site made the request, according to the browser, which pages cannot forge.
 fn is_from_elsewhere(headers: &HeaderMap) -> bool {
     text(headers, "sec-fetch-site").is_some_and(|site| !["same-origin", "none"].contains(&site))
 }
 
-/// A link to the board that somebody follows: a page of its own, in no frame.
+/// Whether a person followed a link to the board, which opens as a page and not in a frame.
 fn is_opened(headers: &HeaderMap) -> bool {
     text(headers, "sec-fetch-mode") == Some("navigate") && text(headers, "sec-fetch-dest") == Some("document")
 }
@@ -127,7 +127,7 @@ pub async fn let_in(State(site): State<Arc<Site>>, request: Request, next: Next)
         headers.insert(name, HeaderValue::from_static(value));
     }
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
-    // Browsers heed it only where nobody can listen in, and complain elsewhere.
+    // Browsers only accept this header on trustworthy origins, and log a warning on others.
     if !site.access.is_remote() {
         headers.insert("cross-origin-opener-policy", HeaderValue::from_static("same-origin"));
     }

@@ -75,7 +75,7 @@ pub async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     answer(&headers, kind, text)
 }
 
-/// Asked for each time, so that a new ralph is not shown with the page of the old one; sent only when it differs.
+/// A static file. The browser validates it with each request, so that the page always matches the server; it is sent if changed.
 fn answer(headers: &HeaderMap, kind: &'static str, text: &'static str) -> Response {
     let tag = format!("\"{:08x}\"", crc32fast::hash(text.as_bytes()));
     let fixed = [

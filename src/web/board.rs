@@ -1,4 +1,4 @@
-//! The columns of the page: small cards, and for long columns only the requested number.
+//! The columns of the page: small cards, and of long columns only the requested number.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use crate::task::{StateName, TaskId};
 
 /// All cards of one filter.
 pub struct Drawn {
-    /// Files that are wrong: some of them are tasks that are on no column.
+    /// The number of problems of files; the files of some tasks cannot be parsed, so that these have no card.
     problems: usize,
     columns: Vec<Stack>,
 }
@@ -22,7 +22,7 @@ struct Stack {
     cards: Vec<Card>,
 }
 
-/// What a card shows, without what is empty.
+/// The data of a card; empty values are left out.
 #[derive(Debug, Serialize)]
 pub struct Card {
     pub id: TaskId,
@@ -37,17 +37,17 @@ pub struct Card {
     pub labels: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Since when somebody is at work on it.
+    /// The start of the claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// Somebody was, and left it so.
+    /// In progress, but without a live claim.
     #[serde(skip_serializing_if = "is_false")]
     pub stale: bool,
     #[serde(skip_serializing_if = "is_false")]
     pub ready: bool,
     #[serde(skip_serializing_if = "is_false")]
     pub blocked: bool,
-    /// How many it waits for; none where its parent does.
+    /// The number of its open blockers; zero if only its parent is blocked.
     #[serde(skip_serializing_if = "is_zero")]
     pub blockers: usize,
     #[serde(skip_serializing_if = "is_zero")]
@@ -99,12 +99,12 @@ impl From<TaskView> for Card {
     }
 }
 
-/// Cards of a column that are sent where nobody has scrolled further.
+/// The number of cards of a column that are sent before the page is scrolled.
 const FIRST: usize = 60;
 const MOST: usize = 10_000;
 
-/// The columns as they are shown: where nobody asked for another order, what was finished last comes first, which is what
-/// people look for.
+/// The columns in the order in which they are shown. Without a requested order, finished tasks are sorted by their last change,
+/// newest first.
 pub fn columns(ws: &Workspace, list: &ListAsk) -> Result<Vec<Column>, Failure> {
     let mut columns = app::columns(ws, &list.query(ws)?)?;
     let finished = |column: &&mut Column| matches!(column.meaning, Meaning::Done | Meaning::Canceled);
@@ -126,7 +126,7 @@ impl Drawn {
         Ok(Self { columns, problems: ws.problems().len() })
     }
 
-    /// `more=2:180` asks for that many of the third column.
+    /// Builds the response. `more=2:180` requests that many cards of the third column.
     pub fn answer(&self, version: u64, asked: &Asked) -> Value {
         let more = |at: usize| {
             let wanted = asked.all("more").filter_map(|text| text.split_once(':'));
@@ -143,7 +143,7 @@ impl Drawn {
         json!({ "version": version, "total": total, "problems": self.problems, "columns": columns.collect::<Vec<_>>() })
     }
 
-    /// Which labels and owners there are, the most used first.
+    /// The labels and owners in use, the most frequent first.
     pub fn facets(&self) -> Value {
         let cards = || self.columns.iter().flat_map(|stack| &stack.cards);
         json!({

@@ -1,14 +1,14 @@
-//! Which tasks of a graph are drawn together.
+//! Splits a graph into parts that are drawn together.
 
 use std::collections::HashMap;
 
 use crate::app::{GraphNode, Graphed};
 use crate::task::TaskId;
 
-/// More than these in one drawing nobody can follow.
+/// The maximum number of tasks in one drawing, so that it stays readable.
 const MOST: usize = 80;
 
-/// Those nearest to a task, in the order in which they came.
+/// The tasks nearest to a task, in the order of the graph.
 pub fn around<'a>(graphed: &'a Graphed, root: &TaskId) -> Vec<&'a GraphNode> {
     let linked = linked(&graphed.nodes);
     let start = graphed.nodes.iter().position(|node| node.task.id == *root);
@@ -17,7 +17,7 @@ pub fn around<'a>(graphed: &'a Graphed, root: &TaskId) -> Vec<&'a GraphNode> {
     near.into_iter().map(|at| &graphed.nodes[at]).collect()
 }
 
-/// All of them; chains that hang together are drawn together as far as they fit.
+/// All tasks in parts. Connected tasks are in the same part as far as they fit.
 pub fn parts(graphed: &Graphed) -> Vec<Vec<&GraphNode>> {
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for chain in chains(&graphed.nodes) {
@@ -35,7 +35,7 @@ pub fn parts(graphed: &Graphed) -> Vec<Vec<&GraphNode>> {
     parts.into_iter().map(nodes).collect()
 }
 
-/// Places of the nodes that hang together, in the order in which they came.
+/// The places of connected nodes, in the order of the graph.
 fn chains(nodes: &[GraphNode]) -> Vec<Vec<usize>> {
     let linked = linked(nodes);
     let mut seen = vec![false; nodes.len()];
@@ -52,7 +52,7 @@ fn chains(nodes: &[GraphNode]) -> Vec<Vec<usize>> {
     chains
 }
 
-/// For each node those that it waits for and those that wait for it.
+/// The nodes that each node is linked to, in both directions.
 fn linked(nodes: &[GraphNode]) -> Vec<Vec<usize>> {
     let at: HashMap<&TaskId, usize> = nodes.iter().enumerate().map(|(at, node)| (&node.task.id, at)).collect();
     let mut linked: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
@@ -65,7 +65,7 @@ fn linked(nodes: &[GraphNode]) -> Vec<Vec<usize>> {
     linked
 }
 
-/// The nearest first.
+/// The connected nodes, the nearest first.
 fn reached(start: usize, linked: &[Vec<usize>], most: usize) -> Vec<usize> {
     let mut seen = vec![false; linked.len()];
     seen[start] = true;

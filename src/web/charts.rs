@@ -23,7 +23,7 @@ const LEFT: f64 = 34.0;
 const BOTTOM: f64 = 24.0;
 const TOP: f64 = 12.0;
 
-/// From values to places.
+/// Converts values into positions.
 struct Scale {
     most: f64,
     count: usize,
@@ -32,7 +32,7 @@ struct Scale {
 impl Scale {
     fn new(values: impl Iterator<Item = usize>, count: usize) -> Self {
         let most = values.max().unwrap_or(0).max(4);
-        // Up to a number that four lines divide.
+        // Rounded up to a number that can be divided by four lines.
         Self { most: (most.div_ceil(4) * 4) as f64, count }
     }
 
@@ -48,7 +48,7 @@ impl Scale {
         LEFT + (at as f64 + 0.5) * self.step()
     }
 
-    /// Lines with their values, and every few days a date.
+    /// Draws the lines with their values, and a date every few days.
     fn frame(&self, svg: &mut Svg, days: &[Day]) {
         for quarter in 0..=4 {
             let value = self.most as usize * quarter / 4;
@@ -81,7 +81,7 @@ fn finished(trends: &Trends) -> String {
     svg.finish()
 }
 
-/// A series: its class, what it is called, and how many of a day are in it.
+/// A series: its class, its name, and its value for a day.
 type Series = (&'static str, &'static str, fn(&Day) -> usize);
 const SERIES: [Series; 3] =
     [("open", "open", |day| day.open), ("ready", "ready", |day| day.ready), ("blocked", "blocked", |day| day.blocked)];

@@ -17,22 +17,22 @@ use super::Site;
 use crate::app::{EventKind, Failure, WatchOptions, follow_board, fresh_token};
 use crate::task::TaskId;
 
-/// Tasks that may look different now.
+/// The tasks that may have changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct News {
     pub version: u64,
     pub tasks: BTreeSet<TaskId>,
-    /// More than these: settings, documents, or nobody knows what.
+    /// More than these tasks have changed, such as settings or documents, or it is unknown what has changed.
     pub all: bool,
 }
 
-/// News that a page may have missed and still hear one by one; beyond it, everything may have changed.
+/// The number of changes that are kept for pages that reconnect; after more, everything may have changed.
 const REMEMBERED: usize = 256;
-/// How often a page hears that the server is there.
+/// The interval of the events that show that the server is running.
 const TICK: Duration = Duration::from_secs(10);
 
 pub struct Feed {
-    /// Sets the versions of one server apart from those of the next.
+    /// Distinguishes the versions of this server from those of an earlier one.
     epoch: String,
     recent: Mutex<RecentNews>,
     sender: Sender<Arc<News>>,
@@ -66,11 +66,11 @@ impl Feed {
         if recent.news.len() > REMEMBERED {
             recent.news.pop_front();
         }
-        // Sent under the lock, so that nobody subscribes between the two and hears it twice or never.
+        // Sent under the lock, so that no page that subscribes at this moment gets it twice or never.
         let _ = self.sender.send(news);
     }
 
-    /// What has happened since `last`, which is an event's id, and what happens from now on.
+    /// The changes since `last`, the id of an event, and a receiver for all changes from now on.
     fn join(&self, last: Option<&str>) -> (News, Receiver<Arc<News>>) {
         let recent = self.recent();
         let mut missed = News { version: recent.version, ..News::default() };

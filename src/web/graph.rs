@@ -10,28 +10,28 @@ const BOX: (f64, f64) = (200.0, 50.0);
 const GAP: (f64, f64) = (56.0, 18.0);
 const EDGE: f64 = 12.0;
 const FOOT: f64 = 24.0;
-/// How far a line that leads back reaches below what it joins.
+/// How far a line that leads back extends below its boxes.
 const BEND: f64 = 40.0;
 
-/// Where each node lies.
+/// The positions of the nodes.
 struct Layout<'a> {
     nodes: Vec<&'a GraphNode>,
     places: Vec<(usize, usize)>,
     at: HashMap<&'a TaskId, usize>,
 }
 
-/// What is drawn beside the tasks themselves.
+/// The parts of a drawing besides the tasks.
 #[derive(Default)]
 pub struct Frame<'a> {
-    /// The task around which it is drawn.
+    /// The task at the center.
     pub root: Option<&'a TaskId>,
-    /// With an id after it, where a task is.
+    /// The path of a task's page, without the id.
     pub page: &'a str,
-    /// Below everything: a text, and where it leads.
+    /// A text below the drawing, and the target of its link.
     pub foot: Option<(String, Option<String>)>,
 }
 
-/// Nodes with blockers first.
+/// Draws a graph. Nodes must be sorted with blockers first.
 pub fn draw(nodes: Vec<&GraphNode>, frame: &Frame<'_>) -> String {
     let layout = Layout::new(nodes);
     let (columns, rows) = layout.size();
@@ -66,7 +66,7 @@ fn foot(svg: &mut Svg, at: (f64, f64), text: &str, link: Option<&str>) {
 }
 
 impl<'a> Layout<'a> {
-    /// Nodes come with blockers first: each lies one layer behind the furthest that it waits for, near those in height.
+    /// Places each node one layer after its last blocker, and at about the same height as its blockers.
     fn new(nodes: Vec<&'a GraphNode>) -> Self {
         let at: HashMap<&TaskId, usize> = nodes.iter().enumerate().map(|(at, node)| (&node.task.id, at)).collect();
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
@@ -114,7 +114,7 @@ fn edge(svg: &mut Svg, from: (f64, f64), to: (f64, f64)) {
     svg.path("arrow", &format!("M{:.1} {:.1}l7 4l-7 4z", x2 - 6.0, y2 - 4.0));
 }
 
-/// Below the boxes, so that it is not taken for one that leads on.
+/// Draws a line that leads back. It is below the boxes, so that it looks different from the others.
 fn back_edge(svg: &mut Svg, from: (f64, f64), to: (f64, f64)) {
     let (x1, y1) = (from.0 + BOX.0 / 2.0 + 14.0, from.1 + BOX.1);
     let (x2, y2) = (to.0 + BOX.0 / 2.0 - 14.0, to.1 + BOX.1 + 2.0);
@@ -141,7 +141,7 @@ fn shape(svg: &mut Svg, node: &GraphNode, corner: (f64, f64)) {
     );
 }
 
-/// The class by which the page colours a state.
+/// The CSS class for the color of a state.
 fn named(meaning: Meaning) -> &'static str {
     match meaning {
         Meaning::Working => "working",

@@ -7,19 +7,19 @@ use tokio::net::TcpListener;
 use super::Wanted;
 use crate::app::{Code, Failure, Hint};
 
-/// Tried first where no address is given, so that a bookmark holds.
+/// The port that is tried first if no address is given, so that bookmarks stay valid.
 const PORT: u16 = 7431;
 
-/// The page, as it is opened.
+/// The address of the page.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Address {
     pub url: String,
-    /// Other machines may come, but how they call this one is not known here.
+    /// Other machines can connect, but their name for this machine is unknown.
     pub nameless: bool,
 }
 
 impl Address {
-    /// With what the page needs to change something after the `#`, where servers and logs do not see it.
+    /// Builds the URL. The token is after the `#`, so that it does not appear in requests and logs.
     pub fn new(place: SocketAddr, wanted: &Wanted, token: Option<&str>) -> Self {
         let named = wanted.hosts.first().filter(|_| !place.ip().is_loopback());
         let seen = if place.ip().is_unspecified() { outward() } else { Some(place.ip()) };
@@ -36,7 +36,7 @@ impl Address {
     }
 }
 
-/// This machine as others on its network see it. Only the way to an address that is nobody's is looked up; nothing is sent.
+/// This machine's address on its network: that of the route to a reserved address. Nothing is sent.
 fn outward() -> Option<IpAddr> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
     socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
@@ -53,11 +53,11 @@ pub async fn listen(wanted: &Wanted) -> Result<TcpListener, Failure> {
         }
         return TcpListener::bind(address).await.map_err(|error| cannot_listen(&address.to_string(), &error));
     }
-    // Who lets other machines come means that they can.
+    // With `allow_remote`, the server must be reachable from other machines.
     let ip = if wanted.allow_remote { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::LOCALHOST };
     match TcpListener::bind((ip, PORT)).await {
         Ok(listener) => Ok(listener),
-        // Another board is served there.
+        // Another board probably uses the port.
         Err(_) => TcpListener::bind((ip, 0)).await.map_err(|error| cannot_listen(&ip.to_string(), &error)),
     }
 }

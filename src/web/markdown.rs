@@ -1,8 +1,8 @@
-//! Renders Markdown as HTML, without raw HTML of its author.
+//! Renders Markdown as HTML, without the raw HTML of its author.
 
 use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
 
-/// HTML in the text is shown as it is written; links lead only to the web or to a mail; an image is a link to it.
+/// Renders Markdown. HTML in the text is escaped, links lead only to the web or to mail, and an image becomes a link to it.
 pub fn render(text: &str) -> String {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut out = String::with_capacity(text.len() * 2);
@@ -17,7 +17,7 @@ fn tame(event: Event<'_>) -> Event<'_> {
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         // Alignment would be written as a style, which the page does not allow.
         Event::Start(Tag::Table(columns)) => Event::Start(Tag::Table(vec![Alignment::None; columns.len()])),
-        // The page has its own headings above these.
+        // The page itself has headings above these.
         Event::Start(Tag::Heading { level, .. }) => {
             Event::Start(Tag::Heading { level: lower(level), id: None, classes: Vec::new(), attrs: Vec::new() })
         }
@@ -43,7 +43,7 @@ fn link(kind: LinkType, target: &str) -> Event<'static> {
     let target = if kind == LinkType::Email { format!("mailto:{target}") } else { target.to_owned() };
     let tag = match is_harmless(&target) {
         true => format!("<a href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\">", escape(&target)),
-        // Without a target it is no link; where it would have led is told.
+        // The target is not allowed, so it is only shown as a title.
         false => format!("<a title=\"{}\">", escape(&target)),
     };
     Event::InlineHtml(CowStr::from(tag))
@@ -54,8 +54,7 @@ fn is_harmless(target: &str) -> bool {
     ["http://", "https://", "mailto:"].iter().any(|scheme| start.starts_with(scheme))
 }
 
-/// For text and for attributes.
-/// A document: what its front matter says as facts, then its text.
+/// Renders a document: first the values of its front matter, then its text.
 pub fn document(facts: &[(String, String)], body: &str) -> String {
     let fact = |(key, value): &(String, String)| format!("<dt>{}</dt><dd>{}</dd>", escape(key), escape(value));
     let facts: String = facts.iter().map(fact).collect();
@@ -63,6 +62,7 @@ pub fn document(facts: &[(String, String)], body: &str) -> String {
     format!("{facts}{}", render(body))
 }
 
+/// Escapes a text for HTML, as content or as an attribute.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -72,7 +72,7 @@ pub fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // What XML has no room for, a drawing may not hold either.
+            // XML, and so SVG, does not allow these characters.
             c if c.is_control() && !matches!(c, '\n' | '\t') => out.push('\u{fffd}'),
             c => out.push(c),
         }

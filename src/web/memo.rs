@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::app::Failure;
 
-/// Answers that are kept; pages mostly ask for the same few.
+/// The number of answers that are kept; pages mostly request the same few.
 const KEPT: usize = 16;
 
-/// An answer, once somebody has computed it.
+/// An answer, which is empty until it is computed.
 type MemoSlot<T> = Arc<Mutex<Option<Arc<T>>>>;
 
 pub struct Memo<T> {
@@ -22,14 +22,14 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// What is there already; nothing while somebody computes it.
+    /// The cached answer; none while it is being computed.
     pub fn peek(&self, version: u64, key: &str) -> Option<Arc<T>> {
         let kept = open(&self.kept);
         let (.., slot) = kept.iter().find(|(known, name, _)| *known == version && name == key)?;
         slot.try_lock().ok()?.clone()
     }
 
-    /// Whoever asks for what somebody else is computing waits for that, and for nothing else.
+    /// Returns the cached answer, or computes it. Callers wait only while another one computes the same answer.
     pub fn get(
         &self,
         version: u64,
@@ -59,7 +59,7 @@ impl<T> Memo<T> {
     }
 }
 
-/// A thread that panicked has left nothing half done here.
+/// Locks the data, which is valid even if a thread panicked while it held the lock.
 fn open<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
 //! The web board: the verbs over HTTP for one page, and the page itself, which is part of the binary.
 //!
 //! ```text
-//! listen.rs    where it listens, and under which address it is found; accept.rs connections
+//! listen.rs    the address to listen on, and the URL of the page; accept.rs connections
 //! access.rs    access control and response headers
 //! routes.rs    the routes; assets.rs static files
 //! api/         read and write endpoints, and failures
@@ -9,7 +9,7 @@
 //! board.rs     the columns as slim cards
 //! markdown.rs  Markdown as safe HTML
 //! graph.rs, charts.rs, svg.rs   drawings; chains.rs which tasks are drawn together
-//! report/      the same as one file, without a server
+//! report/      the board as one file, without a server
 //! assets/      the page: HTML, styles and modules as a browser reads them
 //! ```
 
@@ -56,30 +56,30 @@ pub use report::report;
 pub struct Wanted {
     pub address: Option<SocketAddr>,
     pub read_only: bool,
-    /// Other machines may come, too.
+    /// Lets other machines connect, too.
     pub allow_remote: bool,
-    /// Names under which they know this one.
+    /// The names that other machines use for this one.
     pub hosts: Vec<String>,
 }
 
-/// Where a person may put the token.
+/// The variable for a fixed token.
 pub const TOKEN: &str = "RALPH_WEB_TOKEN";
 
-/// Everything that requests share.
+/// The data that all requests share.
 struct Site {
     options: Options,
     access: AccessRules,
     feed: Feed,
     boards: Memo<Drawn>,
-    /// As they are sent.
+    /// The answers as they are sent.
     answers: Memo<String>,
     start_team: StartTeam,
 }
 
-/// The program that is a team on a task.
+/// Makes the command that runs a team on a task.
 pub type StartTeam = Box<dyn Fn(&TaskId) -> Result<Command, Failure> + Send + Sync>;
 
-/// Serves until it is interrupted. `opened` hears the address of the page once it can be asked for.
+/// Serves until it is interrupted. `opened` is called with the address of the page once the server listens.
 pub fn serve(
     options: &Options,
     wanted: &Wanted,
@@ -92,7 +92,7 @@ pub fn serve(
         .max_blocking_threads(THREADS)
         .build()
         .map_err(|error| Failure::broken(Code::Io, format!("cannot start the server: {error}")))?;
-    // Dropped at the end, the runtime waits for verbs that are in the middle of their work.
+    // When the runtime is dropped at the end, it waits for verbs that are still running.
     runtime.block_on(async {
         let listener = listen(wanted).await?;
         let place = listener.local_addr().map_err(|error| cannot_listen("the address", &error))?;
@@ -105,7 +105,7 @@ pub fn serve(
             start_team,
         });
         events::watch(&site)?;
-        // The first page is not to wait for the first look at a large board.
+        // Reads a large board in advance, so that the first page loads faster.
         drop(tokio::spawn(api::board(State(Arc::clone(&site)), Uri::from_static("/api/board?"))));
         opened(&Address::new(place, wanted, Some(&token)));
         run(listener, routes::routes(site)).await;
@@ -113,7 +113,7 @@ pub fn serve(
     })
 }
 
-/// What a person has given, or one of its own.
+/// The token from the environment, or a generated one.
 fn token(ws: &Workspace) -> Result<String, Failure> {
     let given = std::env::var(TOKEN).ok().filter(|token| !token.is_empty());
     if given.as_ref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
@@ -123,11 +123,11 @@ fn token(ws: &Workspace) -> Result<String, Failure> {
     given.map_or_else(|| serve_token(ws), Ok)
 }
 
-/// Verbs that run at the same time; those that write wait for each other anyway.
+/// The maximum number of verbs that run at the same time; those that write wait for each other anyway.
 const THREADS: usize = 16;
 
 async fn run(listener: TcpListener, routes: Router) {
-    // Pages that listen for changes never hang up by themselves, so nobody waits for them.
+    // Pages that listen for changes never disconnect by themselves, so the server does not wait for them.
     tokio::select! {
         () = accept(listener, routes, Limits::default()) => {}
         () = terminated() => {}

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use super::{Site, access, api, assets};
 use crate::app::{Code, Failure, Hint};
 
-/// Longer texts than this nobody types into a page.
+/// The maximum size of a request.
 const LONGEST: usize = 1024 * 1024;
 
 pub fn routes(site: Arc<Site>) -> Router {

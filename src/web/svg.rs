@@ -11,7 +11,7 @@ pub struct Svg {
 }
 
 impl Svg {
-    /// `label` is what somebody hears who does not see it.
+    /// `label` is the description for screen readers.
     pub fn new(class: &str, width: f64, height: f64, label: &str) -> Self {
         let mut out = String::new();
         let _ = write!(
@@ -36,7 +36,7 @@ impl Svg {
         let _ = write!(self.out, "<path class=\"{class}\" d=\"{d}\"/>");
     }
 
-    /// A box that says something to who points at it.
+    /// A box with a tooltip.
     pub fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), round: f64, tells: &str) {
         let _ = write!(
             self.out,

@@ -10,19 +10,19 @@ pub struct Command {
     pub name: String,
     pub roles: Vec<String>,
     pub interactive: Option<String>,
-    /// The review modes in which it may start from `from`; elsewhere only from its lock state.
+    /// The review modes in which it can start from `from`; in other modes, it can only start from its lock state.
     pub modes: Vec<ReviewMode>,
     pub from: Vec<StateName>,
     pub lock: Option<StateName>,
     pub complete: Option<StateName>,
     pub ends: Vec<StateName>,
-    /// Those ends that are not for large tasks.
+    /// The ends that are not allowed for large tasks.
     pub small_ends: Vec<StateName>,
-    /// Kinds of documents that a task must have linked before.
+    /// The kinds of documents that a task must link before.
     pub needs: Vec<String>,
-    /// Kinds of documents that a worker must have linked when it completes the command, or rejects.
+    /// The kinds of documents that a worker must link to complete the command, or to reject.
     pub yields: Vec<String>,
-    /// The review modes in which it must.
+    /// The review modes in which `yields` applies.
     pub yields_in: Vec<ReviewMode>,
     /// The label for tasks that the command left in their state; it does not start on them again.
     pub stay: Option<String>,
@@ -44,28 +44,28 @@ pub struct Command {
 const OTHER_NAMES: [(&str, &str); 4] =
     [("impl", "implement"), ("implement_plan", "implement"), ("create_plan", "plan"), ("iterate_plan", "plan")];
 
-/// A command by any name that skills use: `ralph_impl`, `ralph-impl` and `impl` are `implement`.
+/// The command for any name that skills use: `ralph_impl`, `ralph-impl` and `impl` are `implement`.
 pub fn plain_command(typed: &str) -> String {
     let name = typed.trim().to_ascii_lowercase().replace('-', "_");
-    // The name of a skill has its plugin's name as a prefix.
+    // Skills can have the name of their plugin as a prefix.
     let name = name.rsplit(':').next().unwrap_or(&name);
     let bare = name.strip_prefix("ralph_").unwrap_or(name);
     let ours = OTHER_NAMES.iter().find(|(other, _)| *other == bare).map(|(_, ours)| *ours);
     ours.unwrap_or(bare).to_owned()
 }
 
-/// Which sizes of task a command is for.
+/// The sizes of tasks that a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sizes {
     #[default]
     Small,
     Any,
-    /// It splits large tasks into small ones.
+    /// Only large tasks: the command splits them.
     Oversized,
 }
 
-/// Who decides about a plan.
+/// Who decides on a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewMode {
     /// Plans are not reviewed.
@@ -144,7 +144,7 @@ impl Command {
         }
     }
 
-    /// Whether work in this state can be taken up for it: a start, or its own lock where that stays when nobody holds it.
+    /// Whether it can start in this state: a start of the command, or its lock state if a release does not leave that.
     pub fn takes(&self, state: &State, mode: ReviewMode) -> bool {
         let starts = self.from.contains(&state.name) && self.modes.contains(&mode);
         starts || (self.lock.as_ref() == Some(&state.name) && state.release.is_none())
@@ -177,8 +177,8 @@ impl Command {
 
     /// Whether the command leads from one state to another.
     ///
-    /// A command with a lock state takes the lock first: from a start it leads into the lock or to a person, from the lock
-    /// to its ends. One without leads from a start to its ends.
+    /// A command with a lock state goes through it: from a start it leads to the lock state or to a person, and from the lock
+    /// state to its ends. A command without one leads from a start to its ends.
     pub fn leads(&self, from: &StateName, to: &StateName, mode: ReviewMode, flow: &Workflow) -> bool {
         let starts = self.from.contains(from) && self.modes.contains(&mode);
         let locked = self.lock.as_ref() == Some(from);
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Every move of the built-in commands that is not to a person, in the review mode `skip`.
+    /// Every move of the built-in commands in the review mode `skip`, apart from escalations.
     const MOVES: [(&str, &str, &[&str]); 11] = [
         ("triage", "Backlog", &["Backlog", "Research Needed", "Ready for Plan", "Done", "Canceled"]),
         ("split", "Backlog", &["Backlog"]),
@@ -236,7 +236,7 @@ mod tests {
             }) {
                 let listed = MOVES.iter().filter(|(name, at, _)| command.name == *name && from.as_str() == *at);
                 let mut ends: Vec<&str> = listed.flat_map(|(_, _, ends)| ends.iter().copied()).collect();
-                // Only where plans are not reviewed is one implemented as it was handed in.
+                // Without plan review, a plan can be implemented as soon as it is handed in.
                 if command.name == "implement" && from.as_str() == "Plan in Review" && mode == ReviewMode::Skip {
                     ends.push("In Progress");
                 }
@@ -286,11 +286,11 @@ mod tests {
         for (command, state, mode, taken) in [
             ("research", "Research Needed", ReviewMode::Auto, true),
             ("research", "Backlog", ReviewMode::Auto, false),
-            // This lock returns to its start, and is taken up there.
+            // A release leaves this lock state, so work starts again before it.
             ("research", "Research in Progress", ReviewMode::Auto, false),
             ("implement", "Plan in Review", ReviewMode::Skip, true),
             ("implement", "Plan in Review", ReviewMode::Auto, false),
-            // This one stays where it is.
+            // A release does not leave this lock state.
             ("implement", "In Progress", ReviewMode::Auto, true),
             ("merge", "In Progress", ReviewMode::Skip, false),
         ] {

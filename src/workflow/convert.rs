@@ -4,8 +4,8 @@ use super::{Phase, State, Workflow};
 use crate::task::{Kind, StateName};
 
 impl Workflow {
-    /// The state of another workflow in which a task of this state belongs. What is finished stays finished, what somebody
-    /// works on stays so, and a task never counts as further along than it is.
+    /// The state of another workflow for tasks in this state. Finished tasks stay finished, tasks in progress stay in progress, and
+    /// a task never counts as further along than it is.
     pub fn counterpart<'t>(&self, from: &StateName, to: &'t Self) -> &'t StateName {
         let Some(state) = self.state(Kind::Issue, from) else {
             return to.state(Kind::Issue, from).map_or(&to.initial, |state| &state.name);
@@ -38,7 +38,7 @@ impl Workflow {
         if let Some(same) = same {
             return &same.name;
         }
-        // Work in a part of the pipeline that the other one does not have is not taken for work on the code.
+        // Work in a phase that the other workflow does not have must not count as work on the code.
         if state.lock && phase < Phase::Implement {
             let back = state.release.as_ref().unwrap_or(&self.initial);
             return self.counterpart(back, to);

@@ -1,4 +1,4 @@
-//! Reading a workflow table and refusing one that could not work.
+//! Parses a workflow table, and refuses one that could not work.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub enum WorkflowError {
     #[error("{message}")]
     Inconsistent {
         message: String,
-        /// The value in the table that is wrong, if it is one.
+        /// The wrong value in the table, if the error is about one.
         value: Option<String>,
     },
     #[error("unknown format {0}: this version of ralph reads format 1")]
@@ -34,7 +34,7 @@ pub enum WorkflowError {
     NoSuchCommand { typed: String, all: String },
 }
 
-/// The format of a table, unless it is the one that this ralph reads.
+/// The format of a table if this version of ralph does not support it.
 fn other_format(text: &str) -> Option<u32> {
     let table: toml::Table = text.parse().ok()?;
     table.get("format")?.as_integer().and_then(|format| u32::try_from(format).ok()).filter(|format| *format != 1)
@@ -204,7 +204,7 @@ impl Workflow {
         }
     }
 
-    /// Work that is sent back would wait for ever where nobody takes it up.
+    /// Refuses a state for returned work from which no command starts.
     fn check_back(&self) -> Result<(), WorkflowError> {
         let is_taken = |state: &&StateName| {
             let stays = self.state(Kind::Issue, state).is_some_and(|state| state.release.is_none());
@@ -220,7 +220,7 @@ impl Workflow {
     }
 }
 
-/// A board that replaces the states keeps the steps of teams.
+/// The states of steps, which a board keeps even if it replaces the states of tasks.
 fn builtin_steps() -> Result<Vec<StateRow>, WorkflowError> {
     let table: Table =
         toml::from_str(BUILTIN).map_err(|e| WorkflowError::inconsistent(e.message().to_owned(), None))?;
@@ -265,7 +265,7 @@ impl TryFrom<CommandRow> for Command {
     }
 }
 
-/// All of them, where none are named.
+/// The named review modes, or all if none are named.
 fn modes(named: Option<Vec<String>>) -> Result<Vec<ReviewMode>, WorkflowError> {
     let Some(named) = named else { return Ok(ReviewMode::ALL.to_vec()) };
     let parsed: Result<Vec<ReviewMode>, _> = named.iter().map(|mode| mode.parse()).collect();

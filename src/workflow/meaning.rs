@@ -35,7 +35,7 @@ impl Workflow {
         }
     }
 
-    /// A state that the workflow does not know is for a person to look at.
+    /// The meaning of a state by its name. An unknown state needs a person.
     pub fn meaning_of(&self, kind: Kind, name: &StateName) -> Meaning {
         self.state(kind, name).map_or(Meaning::Person, |state| self.meaning(state))
     }

@@ -1,5 +1,5 @@
-//! The workflow as data: states, commands, intents and roles, read from one TOML table that is compiled in or replaced by
-//! the board's own.
+//! The workflow as data: states, commands, intents and roles, from the built-in TOML table or from one that the board has
+//! instead.
 
 mod command;
 mod convert;
@@ -22,7 +22,7 @@ pub struct Workflow {
     commands: Vec<Command>,
     /// The states that closing, canceling and escalating lead to.
     targets: [Option<StateName>; 3],
-    /// Whether it replaces a table that cannot be read, so that its states are meaningless.
+    /// Whether it replaces a table that cannot be parsed, so that its states may be wrong.
     pub is_guess: bool,
 }
 
@@ -33,19 +33,19 @@ pub struct State {
     pub terminal: bool,
     pub human: bool,
     pub gate: bool,
-    /// Beside the pipeline, without a position in its order.
+    /// Outside the pipeline, without a position in its order.
     pub off: bool,
-    /// The state that a lock without a claim returns to.
+    /// The state to which a release moves a task from this lock state.
     pub release: Option<StateName>,
     /// The state that a person's plain claim leads to.
     pub claim: Option<StateName>,
-    /// States that a person can move it to within the workflow, beyond those of the commands.
+    /// States to which a person can move a task within the workflow, in addition to those of the commands.
     pub leave: Vec<StateName>,
     pub phase: Option<Phase>,
     pub github: Option<String>,
 }
 
-/// The parts of the pipeline, in order; the last two are where it stops.
+/// The phases of the pipeline, in order; in the last two, nothing is left to do for agents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
@@ -68,17 +68,17 @@ pub struct Role {
 }
 
 impl Workflow {
-    /// The one that ralph ships.
+    /// The workflow that ralph ships as default.
     pub fn builtin() -> Self {
         Self::parse(load::BUILTIN).expect("the embedded workflow is checked by a test")
     }
 
-    /// The replacement for a table that cannot be read.
+    /// The replacement for a table that cannot be parsed.
     pub fn guessed() -> Self {
         Self { is_guess: true, ..Self::builtin() }
     }
 
-    /// One of those that ralph ships, by name.
+    /// A workflow that ralph ships, by its name.
     pub fn shipped(name: &str) -> Option<Self> {
         let table = TABLES.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))?;
         Some(Self::parse(table.2).expect("the embedded workflows are checked by a test"))
@@ -91,7 +91,7 @@ impl Workflow {
         }
     }
 
-    /// In the order of the pipeline, those beside it last.
+    /// The states in the order of the pipeline, followed by those outside of it.
     pub fn states(&self) -> &[State] {
         &self.states
     }
@@ -121,7 +121,7 @@ impl Workflow {
         self.state(kind, name).is_some_and(|state| state.terminal)
     }
 
-    /// The state of that spelling, in any case, with `-` or `_` for blanks, or the only one that starts so.
+    /// The state with this name, in any case and with `-` or `_` for spaces, or the only one whose name begins with it.
     pub fn find_state(&self, kind: Kind, typed: &str) -> Result<&State, WorkflowError> {
         let wanted = fold(typed);
         let states = self.states_of(kind);
@@ -160,7 +160,7 @@ impl Workflow {
         })
     }
 
-    /// The same by any of the names that skills give it.
+    /// The same, for any name that skills use.
     pub fn find_command(&self, typed: &str) -> Result<&Command, WorkflowError> {
         self.command(typed).or_else(|unknown| self.command(&plain_command(typed)).map_err(|_| unknown))
     }
@@ -170,7 +170,7 @@ impl Workflow {
         self.commands.iter().filter(move |command| command.is_for(role, mode))
     }
 
-    /// The command that `ralph merge` completes; older tables name it `merge` and say nothing.
+    /// The command that `ralph merge` completes; in older tables, it is the one named `merge`.
     pub fn merging(&self) -> Option<&Command> {
         self.commands.iter().find(|command| command.merges).or_else(|| self.command("merge").ok())
     }
@@ -192,7 +192,7 @@ impl Workflow {
         self.commands_of(role, mode).any(|command| command.takes(state, mode))
     }
 
-    /// Whether anybody takes work from a state.
+    /// Whether any role takes work from a state.
     pub fn is_intake(&self, state: &State, mode: ReviewMode) -> bool {
         if self.commands.is_empty() {
             return !state.terminal && !state.lock;
@@ -200,7 +200,7 @@ impl Workflow {
         self.commands.iter().any(|command| command.takes(state, mode))
     }
 
-    /// The role that a worker's name says it has; a person has none.
+    /// The role in a worker's name; a person has none.
     pub fn role_of(&self, worker: &Worker) -> Option<&Role> {
         self.role(worker.stem())
     }

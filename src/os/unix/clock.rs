@@ -1,4 +1,4 @@
-//! A clock that nobody can set.
+//! A clock that cannot be set.
 
 use std::time::Duration;
 

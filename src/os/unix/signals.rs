@@ -20,7 +20,7 @@ pub(super) fn raw(signal: Signal) -> c_int {
     }
 }
 
-/// Ends this process the way the signal would if nobody listened for it.
+/// Ends this process as the signal would if it were not handled.
 pub fn exit_by(signal: Signal) {
     let _ = signal_hook::low_level::emulate_default_handler(raw(signal));
 }

@@ -9,7 +9,7 @@ use tokio::signal::windows::{
 
 use crate::os::Signal;
 
-/// Ends this process the way the signal would if nobody listened for it.
+/// Ends this process as the signal would if it were not handled.
 pub fn exit_by(signal: Signal) {
     std::process::exit(128 + i32::from(signal.number()));
 }

@@ -1,5 +1,5 @@
-//! Where verbs are done and the board is read, each on a thread of its own: the screen never waits for a lock or a remote,
-//! and what is read never waits for what is done.
+//! Two threads that carry out verbs and read the board: the screen never waits for a lock or a remote, and reading never
+//! waits for verbs.
 
 mod read;
 mod verbs;
@@ -18,7 +18,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    /// Works as long as it is there.
+    /// Starts both threads, which run until the desk is dropped.
     pub fn open(options: &Options, answers: &Sender<Answer>) -> Self {
         let ((verbs, to_do), (reads, to_read)) = (channel(), channel());
         let (mine, tell) = (options.clone(), answers.clone());
@@ -41,7 +41,7 @@ fn look(options: &Options, wanted: &Receiver<Read>, answers: &Sender<Answer>) {
     while let Ok(first) = wanted.recv() {
         let mut queue: VecDeque<Read> = std::iter::once(first).chain(wanted.try_iter()).collect();
         while let Some(read) = queue.pop_front() {
-            // A burst of changes, or of letters: only the last of them is worth reading for.
+            // Of several queued reads of the same kind, only the last one is needed.
             if !queue.iter().any(|later| is_overtaken(&read, later)) && answers.send(looked(options, read)).is_err() {
                 return;
             }
@@ -75,7 +75,7 @@ fn done(options: &Options, verb: Verb) -> Answer {
     }
 }
 
-/// A panic in one of them is reported, and the others continue.
+/// Turns a panic into a failure, so that the thread continues.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|fault| {
         let words = fault.downcast_ref::<String>().map(String::as_str).or(fault.downcast_ref::<&str>().copied());
@@ -88,7 +88,7 @@ pub fn answer(ws: &Workspace, read: Read) -> Answer {
     read::read(ws, &read).unwrap_or_else(|failure| Answer::Unread { read, failure })
 }
 
-/// A part of the program that ended without a word.
+/// The failure if a thread has ended unexpectedly.
 pub fn gone() -> Failure {
     Failure::broken(Code::Ended, "a thread of the board ended unexpectedly")
 }

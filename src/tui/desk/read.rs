@@ -1,4 +1,4 @@
-//! What a screen shows, read from the board.
+//! Reads the data of a screen.
 
 use renderdag::{Ancestor, GraphRowRenderer, Renderer as _};
 
@@ -6,7 +6,7 @@ use crate::app::{self, Column, Failure, Graphed, ListAsk, LogQuery, Query, RunOu
 use crate::task::{Kind, TaskId};
 use crate::tui::model::{Answer, ChainLine, Counts, Named, Read, Reading, RoleLine, SeenPage, Snapshot, TaskPage};
 
-/// As much of the past as anybody scrolls through.
+/// The maximum number of journal lines of a task.
 const HISTORY: usize = 200;
 const RUNS: usize = 50;
 const HITS: usize = 100;
@@ -37,7 +37,7 @@ pub fn read(ws: &Workspace, wanted: &Read) -> Result<Answer, Failure> {
     }))
 }
 
-/// A board has its finished tasks, too, filtered or not.
+/// The data of the board, including finished tasks.
 pub fn board(ws: &Workspace, filter: &str) -> Result<Snapshot, Failure> {
     let whole = app::columns(ws, &Query { all: true, ..Query::default() })?;
     let (counts, all) = (Counts::of(&whole), named(&whole));
@@ -93,7 +93,7 @@ fn lines(graphed: Graphed) -> Vec<ChainLine> {
     lines
 }
 
-/// The mark of a task in the drawing.
+/// The character for a task in the drawing.
 pub const NODE: &str = "o";
 
 fn workers(ws: &Workspace) -> Result<SeenPage, Failure> {

@@ -1,4 +1,4 @@
-//! Each wish of the person as one verb, and what came of it in a line.
+//! Carries out each wish as one verb, and words the result in a line.
 
 use crate::app::{self, Doubts, Editing, Failure, NewTask, Reach, Workspace};
 use crate::task::TaskId;
@@ -86,7 +86,7 @@ fn saved(ws: &Workspace, editing: &Editing, text: &str, doubts: Doubts) -> Resul
     let text = match (edited.changed, changes.is_empty()) {
         (false, _) => "nothing changed".to_owned(),
         (true, true) => "saved (comments or layout)".to_owned(),
-        // The history has all of it.
+        // The history shows the complete text.
         (true, false) => cut(&changes.join(", "), 150),
     };
     Ok(VerbOutcome { task: edited.task, text })

@@ -1,20 +1,20 @@
-//! The board as it was last read, and which card the person is at.
+//! The board as it was last read, and the selected card.
 
 use jiff::Timestamp;
 
 use crate::app::{Column, Meaning, TaskView};
 use crate::task::{Problem, StateName, TaskId};
 
-/// Everything that the board's screen shows.
+/// The data of the board's screen.
 #[derive(Debug, Default)]
 pub struct Snapshot {
     pub name: String,
-    /// Under which name things are done here.
+    /// The worker name of this person.
     pub me: String,
     pub filter: String,
     /// The tasks that match the filter.
     pub columns: Vec<Column>,
-    /// All there is, to pick from.
+    /// All tasks, to choose from.
     pub all: Vec<Named>,
     pub counts: Counts,
     pub problems: Vec<Problem>,
@@ -33,7 +33,7 @@ pub struct Counts {
     pub ready: usize,
     pub at_work: usize,
     pub blocked: usize,
-    /// Those that wait for a person's word.
+    /// The number of tasks that a person must decide on.
     pub for_person: usize,
 }
 
@@ -68,15 +68,15 @@ impl Snapshot {
     }
 }
 
-/// The card that is selected, and what is in sight.
+/// The selected card, and the visible part of the board.
 #[derive(Debug, Clone, Default)]
 pub struct Cursor {
     pub column: usize,
     /// The selected card of each column.
     pub rows: Vec<usize>,
-    /// The first card in sight of each column.
+    /// The first visible card of each column.
     pub tops: Vec<usize>,
-    /// The first column in sight, among those with cards.
+    /// The first visible column, among those with cards.
     pub first: usize,
 }
 
@@ -109,7 +109,7 @@ impl Cursor {
         }
     }
 
-    /// Onto a column with cards: this one, else the next, else the one before.
+    /// Moves to a column with cards: this one, otherwise the next, otherwise the previous one.
     fn settle(&mut self, board: &Snapshot) {
         let filled = |at: &usize| !board.columns[*at].tasks.is_empty();
         let here = self.column.min(board.columns.len());
@@ -117,7 +117,7 @@ impl Cursor {
         self.column = next.or_else(|| (0..here).rev().find(filled)).unwrap_or(0);
     }
 
-    /// So many columns with cards further; `false` where there are no more.
+    /// Moves by this number of columns with cards; `false` if there are not so many.
     pub fn sideways(&mut self, board: &Snapshot, by: isize) -> bool {
         let filled: Vec<usize> = (0..board.columns.len()).filter(|&at| !board.columns[at].tasks.is_empty()).collect();
         let Some(here) = filled.iter().position(|&at| at == self.column) else { return false };
@@ -133,7 +133,7 @@ impl Cursor {
     }
 }
 
-/// How long ago, where it is known.
+/// How long ago a time is; empty if it is unknown.
 pub fn age(at: Option<Timestamp>, now: Timestamp) -> String {
     at.map(|at| format!("{} ago", crate::app::ago(at, now))).unwrap_or_default()
 }

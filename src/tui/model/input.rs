@@ -1,11 +1,11 @@
-//! A text that is being typed: one line or several, with a cursor that never stands inside a character.
+//! A text that is being typed: one line or several, with a cursor that is always between two visible characters.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Input {
     text: String,
-    /// In bytes, between two characters as people see them.
+    /// The cursor in bytes, always between two visible characters.
     at: usize,
     pub lines: Lines,
 }
@@ -93,7 +93,7 @@ impl Input {
         self.text.replace_range(self.at..self.at + length, "");
     }
 
-    /// Back to the start of the word.
+    /// Deletes back to the start of the word.
     pub fn rub_word(&mut self) {
         let kept = self.before().trim_end();
         let start = kept.rfind(char::is_whitespace).map_or(0, |at| at + 1);
@@ -101,7 +101,7 @@ impl Input {
         self.at = start;
     }
 
-    /// Back to the start of the line.
+    /// Deletes back to the start of the line.
     pub fn rub_line(&mut self) {
         let start = self.line_start();
         self.text.replace_range(start..self.at, "");

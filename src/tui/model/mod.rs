@@ -1,4 +1,4 @@
-//! Everything that is on the screen, as plain state: nothing here reads, writes or draws.
+//! Everything that is on the screen, as plain state: this module does not read, write or draw.
 
 mod board;
 mod input;
@@ -43,35 +43,35 @@ pub enum Tone {
     Urgent,
 }
 
-/// Texts with their meaning, side by side.
+/// Pieces of text with their meaning, side by side.
 pub type Row = Vec<(String, Tone)>;
 
 #[derive(Debug)]
 pub struct Model {
     pub board: Snapshot,
     pub cursor: Cursor,
-    /// As typed.
+    /// The filter as typed.
     pub filter: String,
-    /// The screens over the board, the last on top.
+    /// The screens above the board; the last one is visible.
     pub screens: Vec<Screen>,
     pub popup: Option<Popup>,
     /// The questions to ask when no popup is open.
     pub questions: VecDeque<Popup>,
     pub notice: Option<Notice>,
-    /// Notes that were begun and not saved.
+    /// Notes that were started but not saved.
     pub unsaved: BTreeMap<TaskId, String>,
-    /// Comments on lines that were not sent.
+    /// Comments on lines that were not sent yet.
     pub comments: BTreeMap<TaskId, Comments>,
-    /// When the log in sight was last read.
+    /// The time at which the visible log was last read.
     pub log_read: Option<Instant>,
-    /// A new task, selected as soon as the board shows it; until then keys are about it already.
+    /// A new task, which is selected as soon as the board shows it; until then, keys already apply to it.
     pub expected: Option<TaskId>,
     pub now: Timestamp,
-    /// Why the board is not followed.
+    /// The reason why changes of the board are not shown, if so.
     pub still: Option<String>,
     /// The board has been read once.
     pub loaded: bool,
-    /// Verbs under way.
+    /// The number of running verbs.
     pub busy: usize,
     /// A `g` that may become `gg`.
     pub pending: Option<Instant>,
@@ -89,7 +89,7 @@ pub struct Notice {
     pub again: Option<Verb>,
 }
 
-/// A card in the hand.
+/// A card that is being dragged.
 #[derive(Debug, Clone)]
 pub struct Drag {
     pub task: TaskId,
@@ -101,17 +101,17 @@ pub struct Drag {
 #[derive(Debug, Default)]
 pub struct Drawn {
     pub spots: Vec<(Rect, Spot)>,
-    /// How many rows a page has.
+    /// The number of rows of a page.
     pub page: usize,
-    /// How far the screen in sight can scroll.
+    /// How far the visible screen can scroll.
     pub most: usize,
-    /// The selected card has room for what was said to it.
+    /// The selected card has enough space for the message.
     pub on_card: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spot {
-    /// In this column; the board may have changed since.
+    /// A card in this column; the board may have changed since.
     Card(usize, TaskId),
     Column(usize),
     Head(usize),
@@ -155,7 +155,7 @@ impl Model {
         }
     }
 
-    /// The task that a key is about.
+    /// The task that a key applies to.
     pub fn task(&self) -> Option<TaskId> {
         match self.screens.last() {
             None => self.expected.clone().or_else(|| self.cursor.task(&self.board).map(|task| task.id.clone())),
@@ -175,7 +175,7 @@ impl Model {
         self.notice = Some(Notice { task, said, again: None });
     }
 
-    /// The board, with what the screen in sight shows beside it.
+    /// Reads the board and the data of the visible screen again.
     pub fn reload(&self) -> Vec<Wish> {
         let mut wishes = vec![Wish::Read(Read::Board { filter: self.filter.clone() })];
         wishes.extend(self.screens.last().and_then(Self::reading).map(Wish::Read));
@@ -197,7 +197,7 @@ impl Model {
         }
     }
 
-    /// Opens a screen over what is there; it is read at once.
+    /// Opens a screen above the others and reads its data.
     pub fn open(&mut self, screen: Screen) -> Vec<Wish> {
         let read = Self::reading(&screen).map(Wish::Read);
         self.screens.push(screen);

@@ -1,4 +1,4 @@
-//! What lies over a screen for a moment: a choice, a text, or both; and what was said to it.
+//! A popup above a screen, with a choice, a text, or both; and the message in it.
 
 use super::Tone;
 use super::input::{Input, Lines};
@@ -16,7 +16,7 @@ pub enum Purpose {
     Note,
     Answer,
     Reject,
-    /// On a line of what is reviewed.
+    /// On a line of the review.
     Comment,
     Add,
     Search,
@@ -35,13 +35,13 @@ pub struct Popup {
     pub entries: Vec<Entry>,
     pub at: usize,
     pub said: Option<Said>,
-    /// What is under way for it: the answer to that comes here, and no other.
+    /// The running wish of the popup, for which it receives the answer.
     pub waits: Option<Wish>,
     /// The previous value, restored if the popup is closed without a choice.
     pub before: String,
 }
 
-/// One line to choose.
+/// One entry of a choice.
 #[derive(Debug, Clone, Default)]
 pub struct Entry {
     pub mark: &'static str,
@@ -49,7 +49,7 @@ pub struct Entry {
     pub text: String,
     pub more: String,
     pub tone: Tone,
-    /// It can be chosen, and this is why it is likely to be refused.
+    /// The reason why it will probably be refused; it can be chosen nevertheless.
     pub against: Option<String>,
 }
 
@@ -94,7 +94,7 @@ impl Popup {
         self.select(self.at.saturating_add_signed(by).min(self.entries.len().saturating_sub(1)));
     }
 
-    /// A refused move can be forced only for the state that was selected.
+    /// Selects an entry. A refusal of a move is removed, because it applied to another state.
     pub fn select(&mut self, at: usize) {
         if self.is_busy() || at == self.at {
             return;
@@ -106,20 +106,20 @@ impl Popup {
     }
 }
 
-/// The result of a verb, worded for this face.
+/// The result of a verb, worded for the terminal board.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub message: String,
     pub hints: Vec<String>,
     pub kind: SaidKind,
-    /// A person may insist on it here.
+    /// A person may force it here.
     pub insist: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SaidKind {
     Done,
-    /// Nothing was done, and nothing is wrong.
+    /// Information: nothing was done, and nothing is wrong.
     Told,
     Refused,
 }
@@ -143,7 +143,7 @@ impl Said {
         Self { message: format!("{}{causes}", failure.message), hints, kind: SaidKind::Refused, insist: false }
     }
 
-    /// Of a move: that one a person may insist on here.
+    /// The refusal of a verb; if it is a move, a person may be able to force it here.
     pub fn refused(verb: &Verb, failure: &Failure) -> Self {
         let mut said = Self::refusal(failure);
         said.insist = matches!(verb, Verb::Move { insist: false, .. }) && failure.can_be_forced();

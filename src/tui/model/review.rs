@@ -1,4 +1,4 @@
-//! One task to decide on: its plan, its changes, its checks and runs; line by line, so that a line can be commented on.
+//! The screen to decide on one task: its plan, changes, checks and runs in lines, so that each line can be commented on.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub enum ReviewRow {
         passed: Option<bool>,
         outdated: bool,
     },
-    /// By its place among the runs.
+    /// The index of a run.
     Run(usize),
 }
 
@@ -82,7 +82,7 @@ impl ReviewScreen {
         Self { id, page: None, tab, selected, split: false, rows: Vec::new(), commenting: None }
     }
 
-    /// The first look opens what there is to decide on.
+    /// Stores the page. The first time, it opens the tab that needs a decision.
     pub fn put(&mut self, page: Review, comments: &Comments) {
         if self.page.is_none() {
             let changed = page.changes.as_ref().is_some_and(|changes| !changes.files.is_empty());
@@ -111,9 +111,9 @@ impl ReviewScreen {
         self.lay_out(comments);
     }
 
-    /// Where a comment on the selected row goes.
+    /// The line to which a comment on the selected row belongs.
     pub fn place(&self) -> Option<LinePlace> {
-        // Removed lines have no line number.
+        // A removed line has no number in the new file.
         let numbered = |path: &str, line: &DiffLine| Some((path.to_owned(), line.new?));
         match self.rows.get(self.at())? {
             ReviewRow::Text { number, .. } => Some((self.page.as_ref()?.plan.as_ref()?.path.clone(), *number)),
@@ -123,7 +123,7 @@ impl ReviewScreen {
         }
     }
 
-    /// The run that is selected; else the one that is going on.
+    /// The selected run, or the one that is running.
     pub fn run(&self) -> Option<&crate::app::Run> {
         let runs = &self.page.as_ref()?.runs;
         match self.rows.get(self.at()) {
@@ -194,10 +194,10 @@ fn file_rows(rows: &mut Vec<ReviewRow>, file: &FileDiff, comments: &Comments, sp
     }
 }
 
-/// Removed lines beside those that were added in their place.
+/// Removed lines beside the added lines that replace them.
 fn paired(lines: &[DiffLine]) -> Vec<(Option<DiffLine>, Option<DiffLine>)> {
     let mut rows: Vec<(Option<DiffLine>, Option<DiffLine>)> = Vec::new();
-    // The first of the removed lines that have nothing beside them yet.
+    // The first removed line that has no added line beside it yet.
     let mut open = 0;
     for line in lines {
         match line.mark {

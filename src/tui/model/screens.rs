@@ -1,4 +1,4 @@
-//! What is looked at beside the board: a task, its chain, the workers, what is wrong, a document.
+//! The screens besides the board: a task, its graph, the workers, the inbox, problems, a document.
 
 use super::Row;
 use super::review::ReviewScreen;
@@ -17,16 +17,16 @@ pub enum Screen {
     DocumentPage(DocumentPage),
 }
 
-/// A task with all that is known of it.
+/// The screen of a task with all its data.
 #[derive(Debug)]
 pub struct TaskScreen {
     pub id: TaskId,
-    /// Not there until it is read.
+    /// `None` until it is read.
     pub page: Option<Box<TaskPage>>,
     pub scroll: usize,
-    /// Which of its links is selected.
+    /// The index of the selected link.
     pub link: Option<usize>,
-    /// It has just been selected, and is to be in sight.
+    /// The link was just selected, and must be made visible.
     pub reveal: bool,
     pub wrapped: Option<Wrapped>,
 }
@@ -37,7 +37,7 @@ impl TaskScreen {
     }
 }
 
-/// A text in lines of a width. Kept, because to break a long one takes more time than there is for a frame.
+/// A text that is wrapped at a width. It is kept, because wrapping a long text takes longer than a frame may take.
 #[derive(Debug)]
 pub struct Wrapped {
     pub width: usize,
@@ -54,7 +54,7 @@ pub struct TaskPage {
     pub log: Vec<LogLine>,
 }
 
-/// Where a link of a task leads.
+/// The target of a link of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageLink {
     Task(TaskId),
@@ -62,7 +62,7 @@ pub enum PageLink {
 }
 
 impl TaskPage {
-    /// In the order in which they are shown, each with what it is to the task.
+    /// The links in the order in which they are shown, each with its relation to the task.
     pub fn links(&self) -> Vec<(&'static str, PageLink)> {
         let task = &self.shown.task;
         let of = |name: &'static str, ids: &[TaskId]| -> Vec<_> {
@@ -89,7 +89,7 @@ pub struct Chain {
 
 #[derive(Debug)]
 pub struct ChainLine {
-    /// Lines that lead from task to task.
+    /// The lines between tasks, as text.
     pub drawing: String,
     pub task: Option<Box<TaskView>>,
 }
@@ -120,7 +120,7 @@ impl InboxScreen {
     }
 }
 
-/// Who is at work.
+/// The screen of the workers.
 #[derive(Debug, Default)]
 pub struct Workers {
     pub seen: Option<SeenPage>,
@@ -190,7 +190,7 @@ pub enum Reading {
     Found { text: String, hits: Vec<Hit> },
 }
 
-/// The task of a file that cannot be read, to be mended.
+/// The task of a file that cannot be parsed, so that the person can fix it.
 pub fn task_of(problem: &Problem) -> Option<TaskId> {
     let name = problem.file.rsplit('/').next()?.strip_suffix(".toml")?;
     TaskId::new(name).ok()

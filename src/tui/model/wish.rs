@@ -1,4 +1,4 @@
-//! What the person wants done or read, and what came of it, as values.
+//! The wishes of the person, and their results, as values.
 
 use super::board::Snapshot;
 use super::screens::Reading;
@@ -9,13 +9,13 @@ use crate::task::TaskId;
 pub enum Wish {
     Read(Read),
     Do(Verb),
-    /// The whole file in the person's editor.
+    /// Edit the whole file in the person's editor.
     Edit(TaskId),
-    /// A note in the person's editor.
+    /// Write a note in the person's editor.
     Compose(TaskId, String),
-    /// What to do with an edited file that was not saved.
+    /// Handle an edited file that was not saved.
     Settle(TaskId, Settle),
-    /// Back to the shell for a while.
+    /// Return to the shell for a while.
     Pause,
     Quit,
 }
@@ -47,15 +47,15 @@ pub enum Verb {
         task: TaskId,
         text: String,
     },
-    /// The answer to a question, or to whatever waits for a person.
+    /// The answer to a question.
     Answer {
         task: TaskId,
         text: String,
     },
     Approve(TaskId),
-    /// Its work into main.
+    /// Merge its work into main.
     Merge(TaskId),
-    /// Back to be done again, and why.
+    /// Reject the work, with a reason.
     Reject {
         task: TaskId,
         why: String,
@@ -65,7 +65,7 @@ pub enum Verb {
         task: TaskId,
         run: String,
     },
-    /// Have workers try it again.
+    /// Let workers try the task again.
     Retry(TaskId),
     Block {
         task: TaskId,
@@ -78,7 +78,7 @@ pub enum Verb {
     Add {
         title: String,
     },
-    /// An edited file: as it was, and as it is to be.
+    /// Save an edited file, given its old and its new text.
     Save {
         task: TaskId,
         old: String,
@@ -110,7 +110,7 @@ impl Verb {
 pub enum Settle {
     EditAgain,
     SaveAnyway,
-    /// The text stays in a file.
+    /// Keep the text in a file.
     Leave,
 }
 
@@ -132,8 +132,8 @@ pub enum Answer {
         verb: Verb,
         failure: Failure,
     },
-    /// The watcher has seen something.
+    /// The board has changed.
     Changed,
-    /// The board is not followed any more, or again.
+    /// Whether changes of the board are followed, or why not.
     Live(Result<(), String>),
 }

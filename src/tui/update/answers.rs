@@ -1,4 +1,4 @@
-//! What came of wishes, put where it was asked for.
+//! Stores the results of wishes where they belong.
 
 use super::asking;
 use crate::app::{Code, Failure, Hint, Hit, InboxItem, MoveView};
@@ -39,7 +39,7 @@ fn loaded(model: &mut Model, board: Snapshot) {
         }
     }
     model.board = board;
-    // Where the filter hides it, it is not waited for: it would be jumped to at some later time.
+    // A task that the filter hides is not expected any longer, so that the cursor does not jump to it later.
     if let Some(id) = model.expected.take_if(|id| model.board.all.iter().any(|named| named.id == *id))
         && let Some(place) = model.board.find(&id)
     {
@@ -89,7 +89,7 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
             review.put(*page, model.comments.get(&review.id).unwrap_or(&none));
         }
         (Reading::RunLog { id, text, goes_on }, Some(Screen::DocumentPage(document)), _) if document.path == id => {
-            // A view at the end follows the output.
+            // If the view is at the end, it follows the output.
             let end = document.text.is_none() || document.scroll >= model.drawn.most;
             (document.text, document.wrapped) = (Some(text), None);
             document.source = DocumentSource::Run { goes_on };
@@ -109,19 +109,19 @@ fn read(model: &mut Model, reading: Reading) -> Vec<Wish> {
                 return super::popup::found(model, id);
             }
         }
-        // It was for something that is closed by now.
+        // The screen or popup that needed it has been closed.
         _ => {}
     }
     Vec::new()
 }
 
-/// Where in a list that was read again the selected thing is now; it may be there more than once.
+/// The position of the selected item in a list that was read again; the nearest one if it occurs several times.
 fn followed<T: PartialEq>(list: impl Iterator<Item = T>, selected: Option<T>, at: usize) -> Option<usize> {
     let same = list.enumerate().filter(|(_, thing)| Some(thing) == selected.as_ref());
     same.map(|(place, _)| place).min_by_key(|place| place.abs_diff(at))
 }
 
-/// The first state that it may go to is selected.
+/// Fills the popup for a move, and selects the first state that is allowed.
 fn offered(popup: &mut Popup, targets: &[MoveView]) {
     let entry = |target: &MoveView| Entry {
         mark: match (target.here, &target.refused, &target.outside) {
@@ -174,9 +174,9 @@ fn unread(model: &mut Model, read: Read, failure: &Failure) {
                 (popup.said, popup.waits) = (Some(said), None);
             }
         }
-        // It was for something that is closed by now.
+        // The popup that needed it has been closed.
         (Read::Targets(_) | Read::Search(_), _) => {}
-        // It was removed since, so its screen is closed.
+        // The task or file was removed, so its screen is closed.
         (Read::Task(_) | Read::Chain(_) | Read::DocumentPage(_) | Read::Review(_) | Read::RunLog(_), _)
             if failure.code != Code::Busy =>
         {
@@ -197,7 +197,7 @@ fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     if let Verb::Note { task, text } = verb
         && model.unsaved.get(task) == Some(text)
     {
-        // It was closed before it was known to be saved.
+        // The note was closed before it was known to be saved.
         model.unsaved.remove(task);
     }
     if let Verb::Reject { task, .. } = verb {
@@ -210,7 +210,7 @@ fn done(model: &mut Model, verb: &Verb, text: &str, task: TaskId) -> Vec<Wish> {
     model.reload()
 }
 
-/// The popup that asked for it; or the same note, opened again before it was saved.
+/// Whether the popup belongs to the verb: it started the verb, or is the same note that was opened again meanwhile.
 fn is_for(popup: &Popup, verb: &Verb) -> bool {
     let asked = matches!(&popup.waits, Some(Wish::Do(asked)) if asked == verb);
     let same = |task: &TaskId, text: &str| popup.task.as_ref() == Some(task) && popup.typed() == text;
@@ -225,7 +225,7 @@ fn turned_down(model: &mut Model, verb: Verb, failure: &Failure) {
     let mut failure = failure.clone();
     match model.popup.as_mut().filter(|popup| is_for(popup, &verb)) {
         Some(popup) => {
-            // The popup shows the moves already.
+            // The popup shows the allowed moves already.
             failure.hints.retain(|hint| popup.purpose != Purpose::Move || *hint != Hint::Workflow);
             (popup.said, popup.waits) = (Some(Said::refused(&verb, &failure)), None);
         }

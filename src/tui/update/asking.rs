@@ -1,23 +1,23 @@
-//! What was written and is not saved: the person is asked, once nothing else is open.
+//! Questions about unsaved texts, which are asked once no popup is open.
 
 use super::popup::{EDIT_AGAIN, LEAVE, SAVE_ANYWAY};
 use crate::app::{Code, Failure};
 use crate::task::TaskId;
 use crate::tui::model::{Entry, Input, Lines, Model, Popup, Purpose, Said, Wish};
 
-/// A question never lies over a text that is being typed, and never takes a key that was meant for it.
+/// Opens the next question, but never over a popup, because keys for a text must not answer a question.
 pub fn next(model: &mut Model) {
     if model.popup.is_none() {
         model.popup = model.questions.pop_front();
     }
 }
 
-/// Something that was refused before it became a verb.
+/// Shows a refusal from before a verb was started.
 pub fn refused(model: &mut Model, task: Option<TaskId>, failure: &Failure) {
     model.say(task, Said::refusal(failure));
 }
 
-/// An edited file that was not saved: the person says what becomes of it.
+/// Asks what to do with an edited file that was not saved.
 pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
     let choices: &[&str] = match failure.code {
         Code::BadValues => &[EDIT_AGAIN, SAVE_ANYWAY, LEAVE],
@@ -36,7 +36,7 @@ pub fn unsaved(model: &mut Model, task: TaskId, failure: &Failure) {
     next(model);
 }
 
-/// A note that comes from the editor.
+/// Saves a note from the editor.
 pub fn composed(model: &mut Model, task: TaskId, text: &str) -> Vec<Wish> {
     super::popup::note(model, task);
     if let Some(input) = model.popup.as_mut().and_then(|popup| popup.input.as_mut()) {

@@ -1,4 +1,4 @@
-//! Events to changes of the model, and to wishes; no rule about tasks is decided here.
+//! Turns events into changes of the model and into wishes; no rule about tasks is decided here.
 
 mod answers;
 mod asking;
@@ -19,7 +19,7 @@ use crate::task::TaskId;
 pub use answers::answer;
 pub use asking::{composed, refused, unsaved};
 
-/// How long a `g` waits for a second one.
+/// How long a `g` waits for a second `g`.
 const PATIENCE: Duration = Duration::from_millis(300);
 
 pub fn event(model: &mut Model, event: Event, at: Instant) -> Vec<Wish> {
@@ -33,7 +33,7 @@ pub fn event(model: &mut Model, event: Event, at: Instant) -> Vec<Wish> {
     wishes
 }
 
-/// Time goes by: a `g` that stayed alone was meant.
+/// Lets time pass. A single `g` takes effect after a while.
 pub fn beat(model: &mut Model, at: Instant) -> Vec<Wish> {
     match model.pending {
         Some(since) if at.duration_since(since) >= PATIENCE => graph(model),
@@ -64,13 +64,13 @@ pub fn key(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
     wishes
 }
 
-/// A key where no popup is open. What was said last is read by now.
+/// Handles a key when no popup is open. The last message disappears.
 fn plain(model: &mut Model, key: KeyEvent, at: Instant) -> Vec<Wish> {
     let notice = model.notice.take();
     if let Some(motion) = Motion::of(key) {
         return screens::motion(model, motion);
     }
-    // Control-r must not release a claim.
+    // Otherwise, Control-r would release a claim.
     if key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) {
         return Vec::new();
     }
@@ -142,7 +142,7 @@ fn on_task(model: &mut Model, letter: char, task: TaskId) -> Vec<Wish> {
     }
 }
 
-/// Comments that were not sent would be lost with it, so that they are mentioned first.
+/// Decides on a task unless there are unsent comments, which would be lost; then it mentions them.
 fn decide(model: &mut Model, task: TaskId, verb: fn(TaskId) -> Verb) -> Vec<Wish> {
     match model.comments.get(&task).map_or(0, |comments| comments.len()) {
         0 => vec![Wish::Do(verb(task))],
@@ -156,7 +156,7 @@ fn decide(model: &mut Model, task: TaskId, verb: fn(TaskId) -> Verb) -> Vec<Wish
     }
 }
 
-/// The run that is selected or going on; elsewhere the last run of the task.
+/// Stops the selected or the running run; on other screens, the last run of the task.
 fn stop_run(model: &Model, task: TaskId) -> Vec<Wish> {
     let run = match model.screens.last() {
         Some(Screen::Review(review)) => review.run().map(|run| run.id.clone()),
@@ -190,7 +190,7 @@ fn back(model: &mut Model, key: KeyCode) -> Vec<Wish> {
     }
 }
 
-/// The same once more, by a person who means it.
+/// Repeats a refused move with force.
 fn insist(verb: Verb) -> Vec<Wish> {
     let Verb::Move { task, to, .. } = verb else { return Vec::new() };
     vec![Wish::Do(Verb::Move { task, to, insist: true })]

@@ -1,4 +1,4 @@
-//! The mouse: what is clicked, turned over, and carried from column to column.
+//! The mouse: clicks, the wheel, and dragging cards between columns.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ pub fn mouse(model: &mut Model, event: MouseEvent, at: Instant) -> Vec<Wish> {
             press(model, spot, double, at)
         }
         MouseEventKind::Drag(MouseButton::Left) => {
-            // What was carried was not clicked.
+            // A drag is not a click.
             model.click = None;
             let over = spot.and_then(column);
             if let Some(drag) = &mut model.drag {
@@ -55,7 +55,7 @@ fn press(model: &mut Model, spot: Option<Spot>, double: bool, at: Instant) -> Ve
             popup::choose(model)
         }
         Some(Spot::Popup) => Vec::new(),
-        // Beside a popup: that closes it, as elsewhere.
+        // A click outside of a popup closes it.
         _ if model.popup.is_some() => super::key(model, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE), at),
         Some(Spot::Card(_, task)) => pick_card(model, task, double),
         Some(Spot::Head(column) | Spot::Column(column)) if is_filled(model, column) => {

@@ -1,4 +1,4 @@
-//! Moving about: on the board, in a task, in lists.
+//! Navigation on the board, in a task, and in lists.
 
 use std::time::{Duration, Instant};
 
@@ -52,13 +52,13 @@ pub fn motion(model: &mut Model, motion: Motion) -> Vec<Wish> {
 }
 
 fn on_board(model: &mut Model, motion: Motion) -> Vec<Wish> {
-    // Whoever goes on does not want to be called back.
+    // After a move, the cursor must not jump to a new task.
     model.expected = None;
     let (board, cursor) = (&model.board, &mut model.cursor);
     match motion {
         Motion::Left => drop(cursor.sideways(board, -1)),
         Motion::Right => drop(cursor.sideways(board, 1)),
-        // Round and round.
+        // From the last column to the first, and back.
         Motion::Next if !cursor.sideways(board, 1) => while cursor.sideways(board, -1) {},
         Motion::Previous if !cursor.sideways(board, -1) => while cursor.sideways(board, 1) {},
         _ => cursor.move_by(board, motion.lines(model.drawn.page).unwrap_or(0)),
@@ -72,7 +72,7 @@ fn step_link(screen: &mut TaskScreen, by: isize) {
         (_, 0) => None,
         (None, _) if by > 0 => Some(0),
         (None, count) => Some(count - 1),
-        // Past the last one nothing is selected, and then the first one again.
+        // After the last link, no link is selected; then the first one again.
         (Some(at), count) => at.checked_add_signed(by).filter(|at| *at < count),
     };
     screen.reveal = true;
@@ -107,7 +107,7 @@ pub fn review(model: &mut Model, id: TaskId) -> Vec<Wish> {
     }
 }
 
-/// The output of the selected run, updated while it runs.
+/// Opens the output of the selected run, which is updated while it runs.
 fn open_log(model: &mut Model) -> Vec<Wish> {
     let Some(Screen::Review(review)) = model.screens.last() else { return Vec::new() };
     match review.run().filter(|_| review.tab == ReviewTab::Runs) {
@@ -120,7 +120,7 @@ fn open_log(model: &mut Model) -> Vec<Wish> {
     }
 }
 
-/// The visible log is read again while its run is running.
+/// Reads the visible log again while its run is running.
 pub fn follow_log(model: &mut Model, at: Instant) -> Vec<Wish> {
     let goes_on = DocumentSource::Run { goes_on: true };
     let Some(Screen::DocumentPage(page)) = model.screens.last().filter(|screen| is_log(screen, goes_on)) else {

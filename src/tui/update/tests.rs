@@ -1,4 +1,4 @@
-//! Keys and answers in every order: each answer comes to what asked for it, and nothing that was typed is lost.
+//! Keys and answers in any order: each answer is stored where it belongs, and no typed text is lost.
 
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
@@ -78,7 +78,7 @@ fn a_note_that_was_closed_while_it_was_saved_is_not_called_unsaved_afterwards() 
     assert_eq!(model.unsaved.len(), 1, "it may still be refused");
     done(&mut model, note.clone());
     assert!(model.unsaved.is_empty());
-    // The same, opened again meanwhile.
+    // The same note is opened again meanwhile.
     press(&mut model, "nhello");
     save(&mut model);
     esc(&mut model);

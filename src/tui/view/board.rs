@@ -1,4 +1,4 @@
-//! The board: columns side by side, cards below each other, only those in sight.
+//! The board: columns side by side with the visible cards.
 
 use ratatui::layout::Rect;
 
@@ -28,7 +28,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
     marks(pen, area, plan.left, plan.right);
 }
 
-/// Whether the selected card can show what was refused to it, whole; on a low screen that is told elsewhere.
+/// Whether the selected card has enough space for the whole refusal; otherwise, the status line shows it.
 pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
     let notice = model.notice.as_ref().filter(|notice| notice.said.is_refusal());
     let task = model.cursor.task(&model.board);
@@ -42,12 +42,12 @@ pub fn has_room_for_refusal(model: &Model, area: Rect) -> bool {
 
 fn shown(model: &Model, area: Rect) -> ColumnPlan {
     let filled: Vec<bool> = model.board.columns.iter().map(|column| !column.tasks.is_empty()).collect();
-    // Tasks for a person are always visible.
+    // Tasks that were handed to a person are always visible.
     let person = model.board.columns.iter().rposition(|column| column.meaning == Meaning::Person);
     plan(&filled, model.cursor.column, model.cursor.first, area.width, person)
 }
 
-/// How many columns there are further on, in the rules below the names.
+/// Draws the number of hidden columns on each side.
 fn marks(pen: &mut Pen<'_>, area: Rect, left: usize, right: usize) {
     if left > 0 {
         pen.text(area.x, area.y + 1, 4, &format!("‹{left} "), Tone::Accent);
@@ -79,7 +79,7 @@ fn empty(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     }
 }
 
-/// Empty columns: their names, downwards.
+/// Draws the names of empty columns vertically.
 fn folded(pen: &mut Pen<'_>, model: &Model, columns: &[usize], area: Rect) {
     use unicode_segmentation::UnicodeSegmentation as _;
     let names: Vec<&str> = columns.iter().map(|&at| model.board.columns[at].state.as_str()).collect();
@@ -122,7 +122,7 @@ fn open(pen: &mut Pen<'_>, model: &mut Model, at: usize, area: Rect) {
 
 struct Heading {
     focused: bool,
-    /// A card is held over it.
+    /// A card is dragged over it.
     over: bool,
     above: usize,
     below: usize,
@@ -166,12 +166,12 @@ impl<'a> Cards<'a> {
         card::rows(task, self.column.meaning, self.width, self.now, self.said.filter(|_| selected))
     }
 
-    /// With the line above it.
+    /// The height of a card, including the line above it.
     fn height(&self, at: usize, row: usize) -> usize {
         self.rows(&self.column.tasks[at], at == row).len() + 1
     }
 
-    /// The first card to show, so that the selected one is in sight and no room is wasted below the last.
+    /// The first visible card, such that the selected card is visible and there is no free space below the last one.
     fn top(&self, row: usize, old: usize, room: usize) -> usize {
         let fitting = |last: usize| {
             let (mut first, mut used) = (last, self.height(last, row) + 1);
@@ -188,13 +188,13 @@ impl<'a> Cards<'a> {
         old.clamp(fitting(row), row).min(fitting(last).max(fitting(row)))
     }
 
-    /// How many are out of sight below.
+    /// Draws the cards and returns how many are hidden below.
     fn draw(&self, pen: &mut Pen<'_>, column: usize, row: Option<usize>, top: usize, area: Rect) -> usize {
         let mut y = area.y;
         for (at, task) in self.column.tasks.iter().enumerate().skip(top) {
             let rows = self.rows(task, row == Some(at));
             let end = y + 1 + rows.len() as u16;
-            // One that is higher than the column is cut.
+            // A card that is higher than the column is cut.
             if end > area.bottom() && at > top {
                 return self.column.tasks.len() - at;
             }
@@ -205,7 +205,7 @@ impl<'a> Cards<'a> {
             let (_, tone) = words::mark(task, self.column.meaning);
             for (line, content) in rows.iter().enumerate() {
                 let y = y + 1 + line as u16;
-                // The last line of a selected one is its frame's.
+                // The frame of the selected card covers its last line.
                 if y + u16::from(row == Some(at)) >= place.bottom() {
                     break;
                 }

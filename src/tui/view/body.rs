@@ -1,4 +1,4 @@
-//! The long part of a task's page: its description, notes and history, broken into lines once for each width.
+//! The long part of a task's page: its description, notes and history, wrapped once for each width.
 
 use jiff::Timestamp;
 
@@ -8,7 +8,7 @@ use crate::app::LogLine;
 use crate::tui::model::{TaskPage, Tone, Wrapped, age};
 use crate::tui::words;
 
-/// As it was broken before, if the width is still the same.
+/// The wrapped text, wrapped again only if the width has changed.
 pub fn kept(
     kept: &mut Option<Wrapped>,
     width: usize,
@@ -32,7 +32,7 @@ pub fn wrapped<'a>(before: &'a mut Option<Wrapped>, page: &TaskPage, width: usiz
     wrapped
 }
 
-/// With the row of each note's head, which is written when it is drawn.
+/// Wraps the page; also returns the row of each note's header, which is filled when it is drawn.
 fn wrap(page: &TaskPage, width: usize) -> (Vec<Row>, Vec<usize>) {
     let mut rows = match page.shown.description.trim() {
         "" => vec![vec![piece("no description: press e to write one", Tone::Dim)]],

@@ -1,4 +1,4 @@
-//! One card: id, priority and size; the title in two lines; who has it, what it waits for, its labels.
+//! One card: id, priority and size; the title in two lines; the holder, the blockers and the labels.
 
 use jiff::Timestamp;
 
@@ -57,13 +57,13 @@ pub fn holder(task: &TaskView, now: Timestamp) -> Option<(String, Tone)> {
     }
 }
 
-/// By how many, or through its parent.
+/// The number of blockers, or an arrow if only its parent is blocked.
 pub fn waits(task: &TaskView) -> Option<(String, Tone)> {
     let many = if task.open_blockers.is_empty() { "↑".into() } else { task.open_blockers.len().to_string() };
     task.blocked.then(|| piece(format!("⊘ {many}"), Tone::Blocked))
 }
 
-/// One line: what does not fit is left out, labels first.
+/// The last line of a card. If the space is not enough, the last parts are left out.
 fn below(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp) -> Option<Row> {
     let open = !matches!(meaning, Meaning::Done | Meaning::Canceled);
     let problems = (!task.problems.is_empty()).then(|| piece(format!("‼ {}", task.problems.len()), Tone::Urgent));
@@ -83,7 +83,7 @@ fn below(task: &TaskView, meaning: Meaning, width: usize, now: Timestamp) -> Opt
     (!row.is_empty()).then_some(row)
 }
 
-/// The refusal, and its hint.
+/// The rows of a message with its hints.
 pub fn refusal(said: &Said, width: usize) -> Vec<Row> {
     let (mark, tone) = match said.kind {
         SaidKind::Done => ("✓", Tone::Ready),

@@ -1,5 +1,5 @@
-//! Colours for a line of code: comments, texts, numbers and words of the language. A line alone, so a guess where a text
-//! spans several. `web/assets/colour.js` does the same in the browser.
+//! Colors for a line of code: comments, strings, numbers and keywords. Each line is handled separately, so the result is a guess
+//! for strings over several lines. `web/assets/colour.js` does the same in the browser.
 
 use super::pen::Row;
 use crate::tui::model::Tone;
@@ -14,14 +14,14 @@ const SCRIPTS: &str = "and as assert async await break case class continue def d
 const QUERIES: &str = "and begin by create delete do else end false from function if insert into join local nil not null on \
      or order return select set table then true update values where";
 
-/// How comments begin, the endings of files, and the words of these languages.
+/// The start of comments, the file extensions, and the keywords of these languages.
 const LANGUAGES: [(&str, &str, &str); 3] = [
     ("//", "c cc cpp cs css dart go h hpp java js jsx kt mjs proto rs scala scss swift ts tsx zig", C_LIKE),
     ("#", "bash cfg conf dockerfile fish ini makefile nix pl properties py r rb sh tf toml yaml yml zsh", SCRIPTS),
     ("--", "hs lua sql", QUERIES),
 ];
 
-/// Longer lines are no code that anybody reads.
+/// Longer lines are not colored.
 const LONGEST: usize = 500;
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,7 @@ pub fn language_of(path: &str) -> Option<Language> {
     LANGUAGES.iter().find(fits).map(|&(comment, _, words)| Language { comment, words })
 }
 
-/// The line in pieces; what is neither comment, text, number nor word is in the tone of the line.
+/// Splits a line into pieces; those without a color of their own have the tone of the line.
 pub fn coloured(line: &str, language: Option<Language>, tone: Tone) -> Row {
     let Some(language) = language.filter(|_| line.len() <= LONGEST) else { return vec![(line.to_owned(), tone)] };
     let mut row = Row::new();
@@ -67,7 +67,7 @@ pub fn coloured(line: &str, language: Option<Language>, tone: Tone) -> Row {
     row
 }
 
-/// A `#` within a word is none.
+/// Whether a comment begins here. A `#` inside a word does not begin one.
 fn is_comment(line: &str, rest: &str, mark: &str) -> bool {
     let before = line[..line.len() - rest.len()].chars().next_back();
     rest.starts_with(mark) && (mark != "#" || before.is_none_or(char::is_whitespace))

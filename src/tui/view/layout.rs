@@ -1,6 +1,6 @@
-//! Which columns fit side by side: those with cards in full, empty ones folded, the focused one always in sight.
+//! Which columns fit side by side: those with cards are open, empty ones are folded, and the focused one is always visible.
 
-/// The least that a column with cards is readable in.
+/// The minimum width of a column with cards.
 const NARROWEST: u16 = 24;
 const WIDEST: u16 = 44;
 const FOLDED: u16 = 3;
@@ -8,7 +8,7 @@ const FOLDED: u16 = 3;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnSlot {
     Open(usize),
-    /// Empty columns, one or several.
+    /// One or several empty columns.
     Folded(Vec<usize>),
 }
 
@@ -22,14 +22,14 @@ pub struct Placed {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ColumnPlan {
     pub placed: Vec<Placed>,
-    /// How many columns with cards are out of sight to each side.
+    /// The numbers of hidden columns with cards on both sides.
     pub left: usize,
     pub right: usize,
-    /// The first one in sight, among those with cards.
+    /// The first visible column, among those with cards.
     pub first: usize,
 }
 
-/// `filled` says of each column whether it has cards; the pinned one is in sight wherever the others are scrolled to.
+/// `filled` tells for each column whether it has cards. The pinned column is always visible.
 pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16, pinned: Option<usize>) -> ColumnPlan {
     let single = slots(filled, |_| false);
     if needed(&single) <= width {
@@ -52,7 +52,7 @@ pub fn plan(filled: &[bool], focused: usize, first: usize, width: u16, pinned: O
     }
 }
 
-/// A column that is empty joins the one before where `joins` says so.
+/// The slots of the columns. An empty column joins the previous slot if `joins` returns true.
 fn slots(filled: &[bool], joins: impl Fn(&ColumnSlot) -> bool) -> Vec<ColumnSlot> {
     let mut slots: Vec<ColumnSlot> = Vec::new();
     for (column, filled) in filled.iter().enumerate() {
@@ -83,7 +83,7 @@ fn needed(slots: &[ColumnSlot]) -> u16 {
 fn scrolled(slots: &[ColumnSlot], focused: usize, first: usize, width: u16) -> ColumnPlan {
     let opens: Vec<usize> = (0..slots.len()).filter(|&at| matches!(slots[at], ColumnSlot::Open(_))).collect();
     let focus = opens.iter().position(|&at| slots[at] == ColumnSlot::Open(focused)).unwrap_or(0);
-    // Folded ones are shown between columns, and at the ends of the board.
+    // Folded columns are visible between open ones, and at the ends of the board.
     let window = |from: usize, to: usize| {
         let start = if from == 0 { 0 } else { opens[from] };
         let end = if to + 1 == opens.len() { slots.len() } else { opens[to] + 1 };
@@ -107,7 +107,7 @@ fn scrolled(slots: &[ColumnSlot], focused: usize, first: usize, width: u16) -> C
     ColumnPlan { placed: place(shown, width), left: first, right: opens.len() - 1 - last, first }
 }
 
-/// The remaining width goes to columns with cards, up to a maximum.
+/// Distributes the remaining width among columns with cards, up to a maximum width.
 fn place(slots: &[ColumnSlot], width: u16) -> Vec<Placed> {
     let opens = slots.iter().filter(|slot| matches!(slot, ColumnSlot::Open(_))).count() as u16;
     let folded = FOLDED * (slots.len() as u16 - opens);

@@ -1,4 +1,4 @@
-//! Screens that are lists: a chain of blockers, the workers, what is wrong.
+//! Screens with lists: a graph of blockers, the workers, the inbox, problems.
 
 use ratatui::layout::Rect;
 
@@ -9,10 +9,10 @@ use crate::app::{self, ClaimLine, Run, RunOutcome, TaskView};
 use crate::tui::model::{Chain, InboxScreen, Model, SeenPage, Spot, Tone, Workers};
 use crate::tui::words;
 
-/// A line, and which of the selectable ones it is.
+/// A line, and its index among the lines that can be selected.
 type ListLine = (Row, Option<usize>);
 
-/// Lines around the selected one.
+/// Draws the lines around the selected one.
 fn list(pen: &mut Pen<'_>, model: &mut Model, lines: &[ListLine], at: usize, area: Rect) {
     let height = usize::from(area.height);
     let selected = lines.iter().position(|(_, place)| *place == Some(at)).unwrap_or(0);
@@ -41,7 +41,7 @@ pub fn graph(pen: &mut Pen<'_>, model: &mut Model, chain: &Chain, area: Rect) {
     let area = title(pen, area, head, &chain.verdict);
     let Some(drawn) = &chain.lines else { return };
     let widest = drawn.iter().map(|line| text::width(&line.drawing)).max().unwrap_or(0);
-    // Many lanes must not push the names out.
+    // Many lanes must not leave too little space for the titles.
     let widest = widest.min(usize::from(area.width) / 2);
     let mut stops = 0;
     let mut lines: Vec<ListLine> = Vec::new();
@@ -104,7 +104,7 @@ pub fn workers(pen: &mut Pen<'_>, model: &mut Model, workers: &Workers, area: Re
     list(pen, model, &lines, workers.at, area);
 }
 
-/// `analyst 1/3 · 4 ready`.
+/// The roles, such as `analyst 1/3 · 4 ready`.
 fn roles(seen: &SeenPage) -> Row {
     let mut row = vec![piece(" ", Tone::Plain)];
     for role in &seen.roles {

@@ -1,4 +1,4 @@
-//! Markdown as far as a terminal needs it: headings, lists, boxes and code stand out; the rest is text.
+//! Markdown as far as a terminal needs it: headings, lists, boxes and code are highlighted; everything else is text.
 
 use super::pen::{Row, piece};
 use super::text;
@@ -42,7 +42,7 @@ fn prose(line: &str, width: usize) -> Vec<Row> {
     wrapped.into_iter().enumerate().map(row).collect()
 }
 
-/// What a line begins with, if it is a point of a list or a quotation.
+/// The mark at the beginning of a list item or a quotation, and the rest of the line.
 fn marked(line: &str) -> (String, &str, Tone) {
     let marks = [
         ("- [ ] ", "☐ ", Tone::Warn),

@@ -1,4 +1,4 @@
-//! The model drawn: a header, the screen in sight, what was said, and the keys that work now.
+//! Draws the model: a header, the visible screen, the message, and the keys that have an effect.
 
 mod board;
 mod body;
@@ -25,7 +25,7 @@ use super::words;
 use pen::{Pen, Row, fitted, piece, row_width, spread};
 pub use theme::Theme;
 
-/// Below this nothing can be read.
+/// The minimum size for a readable screen.
 const LEAST: (u16, u16) = (40, 10);
 
 pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
@@ -66,7 +66,7 @@ pub fn draw(frame: &mut Frame<'_>, model: &mut Model, theme: Theme) {
 }
 
 fn screen(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
-    // Taken out, so that the screen can scroll while the rest of the model is looked at.
+    // Taken out of the model, so that it can be changed while the rest of the model is read.
     let Some(mut screen) = model.screens.pop() else { return board::draw(pen, model, area) };
     match &mut screen {
         Screen::Task(screen) => pages::task(pen, model, screen, area),
@@ -80,7 +80,7 @@ fn screen(pen: &mut Pen<'_>, model: &mut Model, area: Rect) {
     model.screens.push(screen);
 }
 
-/// How many lines it takes.
+/// Draws the header and returns its height.
 fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
     let counts = model.board.counts;
     let problems = model.board.problems.len();
@@ -117,7 +117,7 @@ fn header(pen: &mut Pen<'_>, model: &Model, area: Rect) -> u16 {
     2
 }
 
-/// The line above the keys: what was said last, else how the board is looked at.
+/// The line above the keys: the last message, otherwise the filter and similar information.
 fn status(model: &Model, area: Rect) -> Vec<Row> {
     let width = usize::from(area.width);
     if let Some(drag) = &model.drag
@@ -128,7 +128,7 @@ fn status(model: &Model, area: Rect) -> Vec<Row> {
     if let Some(notice) = model.notice.as_ref().filter(|_| !model.drawn.on_card) {
         let rows = card::refusal(&notice.said, width - 2);
         let indented = |row: Row| std::iter::once((" ".into(), Tone::Plain)).chain(row).collect();
-        // On a low screen something of what it is about stays in sight.
+        // On a low screen, the message must not hide everything else.
         return rows.into_iter().take(usize::from(area.height / 3).min(6)).map(indented).collect();
     }
     let all = model.board.all.len();
@@ -146,7 +146,7 @@ fn status(model: &Model, area: Rect) -> Vec<Row> {
     vec![spread(left, right, width)]
 }
 
-/// As many keys as fit, the last two always.
+/// Draws as many keys as fit; the last two are always shown.
 fn footer(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     let keys = keys::offered(model);
     let width = |key: &keys::Offered| text::width(key.shown) + text::width(key.does) + 3;

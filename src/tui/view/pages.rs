@@ -1,4 +1,4 @@
-//! Screens that are texts: a task with all that is known of it, and a document.
+//! Screens with texts: a task with all its data, and a document.
 
 use ratatui::layout::Rect;
 
@@ -8,11 +8,11 @@ use crate::app::{self, ClaimView};
 use crate::tui::model::{DocumentPage, DocumentSource, Model, PageLink, Spot, TaskPage, TaskScreen, Tone, age};
 use crate::tui::words;
 
-/// From here on what belongs to a task stands beside its text.
+/// From this width on, the fields of a task are beside its text.
 const WIDE: u16 = 100;
 const SIDE: u16 = 42;
 
-/// A line, and which link it is.
+/// A line, and the index of its link.
 type PageLine = (Row, Option<usize>);
 
 pub fn task(pen: &mut Pen<'_>, model: &mut Model, screen: &mut TaskScreen, area: Rect) {
@@ -41,7 +41,7 @@ pub fn task(pen: &mut Pen<'_>, model: &mut Model, screen: &mut TaskScreen, area:
     scrolled(pen, model, Sheet(&[], &body.rows), &mut screen.scroll, None, text);
 }
 
-/// Without its margins.
+/// The width without margins.
 fn inside(area: Rect) -> usize {
     usize::from(area.width).saturating_sub(2)
 }
@@ -69,7 +69,7 @@ fn heading(pen: &mut Pen<'_>, page: &TaskPage, area: Rect) -> Rect {
     Rect { y: area.y + used + 1, height: area.height.saturating_sub(used + 1), ..area }
 }
 
-/// Scrolls as far as it takes for the link to be in sight.
+/// Scrolls just far enough to make the link visible.
 fn reveal(lines: &[PageLine], link: Option<usize>, scroll: &mut usize, area: Rect) {
     let height = usize::from(area.height).max(1);
     if let Some(at) = link.and_then(|link| lines.iter().position(|(_, place)| *place == Some(link))) {
@@ -77,7 +77,7 @@ fn reveal(lines: &[PageLine], link: Option<usize>, scroll: &mut usize, area: Rec
     }
 }
 
-/// Lines that may be links, and a text below them.
+/// Lines that may be links, followed by a text.
 struct Sheet<'a>(&'a [PageLine], &'a [Row]);
 
 impl Sheet<'_> {
@@ -91,7 +91,7 @@ impl Sheet<'_> {
     }
 }
 
-/// As far as there is more.
+/// Draws a page from a scroll position, which is limited to its length.
 fn scrolled(
     pen: &mut Pen<'_>,
     model: &mut Model,
@@ -208,7 +208,7 @@ pub fn document(pen: &mut Pen<'_>, model: &mut Model, document: &mut DocumentPag
     scrolled(pen, model, Sheet(&[], &text.rows), &mut document.scroll, None, area);
 }
 
-/// A line of a log, with the blanks at its beginning.
+/// A line of a log, which keeps its indentation.
 fn said(line: &str, width: usize) -> Vec<Row> {
     let line = text::clean(line);
     let indent = line.len() - line.trim_start().len();

@@ -1,4 +1,4 @@
-//! Drawing: rows of toned pieces onto a frame, and the spots that the mouse can hit.
+//! Draws rows of toned pieces on a frame, and records the areas that the mouse can hit.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -17,7 +17,7 @@ pub fn row_width(row: &Row) -> usize {
     row.iter().map(|(text, _)| text::width(text)).sum()
 }
 
-/// One row out of two, the second at the right edge; the first gives way.
+/// Combines two rows, the second at the right edge. If the space is not enough, the first one is cut.
 pub fn spread(left: Row, right: Row, most: usize) -> Row {
     let room = most.saturating_sub(row_width(&right) + usize::from(!right.is_empty()));
     let mut row = fitted(left, room);
@@ -27,7 +27,7 @@ pub fn spread(left: Row, right: Row, most: usize) -> Row {
     row
 }
 
-/// As much of a row as fits.
+/// The part of a row that fits.
 pub fn fitted(row: Row, most: usize) -> Row {
     let mut left = most;
     let mut kept = Row::new();
@@ -58,7 +58,7 @@ impl Pen<'_> {
         self.row_in(x, y, most, row, Style::new());
     }
 
-    /// With a style over all of it.
+    /// Draws a row with an additional style.
     fn row_in(&mut self, x: u16, y: u16, most: u16, row: &Row, over: Style) {
         if !self.buffer.area.contains(Position::new(x, y)) {
             return;
@@ -72,7 +72,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A row over the whole width, turned round where it is selected.
+    /// Draws a row over the whole width; a selected one is drawn in reverse.
     pub fn bar(&mut self, x: u16, y: u16, most: u16, row: &Row, selected: bool) {
         let over = if selected { Style::new().add_modifier(Modifier::REVERSED) } else { Style::new() };
         let filled = spread(row.clone(), Row::new(), usize::from(most));
@@ -95,7 +95,7 @@ impl Pen<'_> {
         }
     }
 
-    /// A frame with a title in its upper edge.
+    /// Draws a frame with a title in its upper edge.
     pub fn frame(&mut self, area: Rect, title: &str, tone: Tone) {
         if area.width < 2 || area.height < 2 {
             return;

@@ -1,4 +1,4 @@
-//! Popups: a frame over the screen with a text to type, lines to choose, and what was said.
+//! Popups: a frame over the screen with an input, entries to choose from, and a message.
 
 use ratatui::layout::{Position, Rect};
 
@@ -30,7 +30,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &Model, area: Rect) {
     }
     let plain = |row: Row| (row, None);
     let rows = typed.into_iter().map(plain).chain(entries).chain(said.into_iter().map(plain));
-    // What does not fit into the frame is left out: below it are the keys.
+    // Lines that do not fit into the frame are left out, because the keys are below it.
     for ((row, place), y) in rows.zip(frame.y + 1..frame.bottom() - 1) {
         pen.bar(frame.x + 2, y, inside as u16, &row, place.is_some_and(|place| place == popup.at));
         if let Some(place) = place {
@@ -47,7 +47,7 @@ fn centred(area: Rect, width: u16, height: u16) -> Rect {
 fn said(popup: &Popup, width: usize) -> Vec<Row> {
     let mut rows = popup.said.as_ref().map(|said| card::refusal(said, width)).unwrap_or_default();
     if popup.purpose == Purpose::Move && popup.said.is_none() {
-        // Always two lines, so that the frame stays where it is.
+        // Always two lines, so that the frame does not move.
         let against = popup.entries.get(popup.at).and_then(|entry| entry.against.as_deref());
         let lines = text::wrap_in(&text::clean(against.unwrap_or_default()), width, 2);
         rows = lines.into_iter().map(|line| vec![piece(line, Tone::Dim)]).collect();
@@ -64,7 +64,7 @@ fn said(popup: &Popup, width: usize) -> Vec<Row> {
 
 type PopupPlace = Option<(usize, usize)>;
 
-/// What is typed, with a line below it that says what it is for; and where the cursor is.
+/// The input with a line below it, and the position of the cursor.
 fn typed(popup: &Popup, width: usize, height: usize) -> (Vec<Row>, PopupPlace) {
     let Some(input) = &popup.input else { return (Vec::new(), None) };
     let (lines, (line, column)) = text::typed(input.text(), input.before(), width.saturating_sub(3));

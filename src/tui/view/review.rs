@@ -1,4 +1,4 @@
-//! One task to decide on: the plan as it reads, the changes line by line, checks and runs.
+//! One task to decide on: the plan, the changes line by line, checks and runs.
 
 use ratatui::layout::Rect;
 
@@ -9,9 +9,9 @@ use crate::app::DiffLine;
 use crate::tui::model::{Comments, Model, ReviewRow, ReviewScreen, ReviewTab, Spot, Tone};
 use crate::tui::words;
 
-/// From here on old and new lines stand side by side.
+/// From this width on, old and new lines are side by side.
 const SPLIT: u16 = 150;
-/// Cells of a line's number.
+/// The width of a line number.
 const NUMBER: usize = 6;
 
 pub fn draw(pen: &mut Pen<'_>, model: &mut Model, screen: &mut ReviewScreen, area: Rect) {
@@ -23,7 +23,7 @@ pub fn draw(pen: &mut Pen<'_>, model: &mut Model, screen: &mut ReviewScreen, are
     let area = heading(pen, model, screen, area);
     let (height, width) = (usize::from(area.height), usize::from(area.width));
     let mut drawn: Vec<(Row, usize)> = Vec::new();
-    // Plans are wrapped, so that the row of a line is known only after those before it; everything else is a row each.
+    // Lines of a plan are wrapped, so their rows depend on the lines before; all other lines have one row.
     let wraps = screen.tab == ReviewTab::Plan;
     let at = screen.at();
     let first = if wraps { 0 } else { at.saturating_sub(height / 2).min(screen.rows.len().saturating_sub(height)) };
@@ -116,7 +116,7 @@ fn rows(model: &Model, screen: &ReviewScreen, row: &ReviewRow, width: usize, in_
     }
 }
 
-/// A line of the plan as it reads, with its number.
+/// A line of the plan, formatted, with its number.
 fn plan_line(number: u32, line: &str, width: usize, in_code: &mut bool) -> Vec<Row> {
     let room = width.saturating_sub(NUMBER + 1);
     let fence = line.trim_start().starts_with("```");
@@ -141,7 +141,7 @@ fn tone_of(mark: char) -> Tone {
     }
 }
 
-/// Rows of a line that is longer than the screen.
+/// The maximum number of rows of one line.
 const MOST_ROWS: usize = 20;
 
 fn code_lines(line: &DiffLine, language: Option<Language>, width: usize) -> Vec<Row> {
@@ -156,7 +156,7 @@ fn code_lines(line: &DiffLine, language: Option<Language>, width: usize) -> Vec<
     rows.into_iter().take(MOST_ROWS).enumerate().map(|(at, row)| lead(at).into_iter().chain(row).collect()).collect()
 }
 
-/// A row in rows of that many cells.
+/// Breaks a row into rows of this width.
 fn broken(row: Row, room: usize) -> Vec<Row> {
     let mut rows = vec![Row::new()];
     let mut left = room;

@@ -1,4 +1,4 @@
-//! Frames on a made-up board: what fits where, at any size, in any script, with and without colour.
+//! Frames of a made-up board: they are drawn correctly at any size, in any script, with and without color.
 
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ fn frame(model: &mut Model, width: u16, height: u16, color: bool) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-/// As the terminal shows it: a wide character hides the cell after it.
+/// The text as the terminal shows it: a wide character hides the cell after it.
 fn text(buffer: &Buffer) -> Vec<String> {
     let line = |y: u16| {
         let mut line = String::new();
@@ -246,8 +246,8 @@ fn it_is_called_live_only_once_somebody_watches() {
     assert!(text(&frame(&mut model, 80, 24, true)).concat().contains("· live"));
 }
 
-/// Anything may be pressed at any size, and nothing is drawn where there is nothing. With something to read on every screen it
-/// is tried on a real board.
+/// Any key at any size works on an empty board. The same is tested on a real board elsewhere, because screens have content
+/// there.
 #[test]
 fn no_size_and_no_key_makes_it_panic() {
     let keys = "jklhGgmq/xf?abunwcreR!F";

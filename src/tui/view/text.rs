@@ -1,14 +1,14 @@
-//! Text measured as the terminal shows it: wide characters take two cells, accents none.
+//! Text measured in terminal cells: wide characters take two, combining accents none.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// Character by character, as it is drawn: some fonts join two letters into one, and no terminal does.
+/// The width as it is drawn, character by character: some libraries count joined letters as one, but terminals do not join them.
 pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(|piece| piece.width()).sum() }
 }
 
-/// Text of others must not move the cursor or reverse the line.
+/// Removes characters that could move the cursor or reverse the line.
 pub fn clean(text: &str) -> String {
     let harmless = |c: char| match c {
         '\t' => ' ',
@@ -18,7 +18,7 @@ pub fn clean(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// At most so many cells, with an ellipsis where something is missing.
+/// The text in at most this number of cells, with an ellipsis if it was cut.
 pub fn cut(text: &str, most: usize) -> String {
     if fits(text, most) {
         return text.to_owned();
@@ -26,12 +26,12 @@ pub fn cut(text: &str, most: usize) -> String {
     format!("{}…", head(text, most.saturating_sub(1)).0)
 }
 
-/// Without a look at more than fits: a text may be very long.
+/// Whether a text fits. It looks at no more than that, because a text may be very long.
 fn fits(text: &str, most: usize) -> bool {
     head(text, most).1.is_empty()
 }
 
-/// As much of the start as fits, and the rest.
+/// The beginning that fits, and the rest.
 pub fn head(text: &str, most: usize) -> (&str, &str) {
     let mut used = 0;
     for (at, piece) in text.grapheme_indices(true) {
@@ -43,12 +43,12 @@ pub fn head(text: &str, most: usize) -> (&str, &str) {
     (text, "")
 }
 
-/// Broken at blanks; a word that is longer than a line is broken where the line ends.
+/// Wraps a text at spaces. A word that is longer than a line is broken at the end of the line.
 pub fn wrap(text: &str, most: usize) -> Vec<String> {
     wrap_to(text, most, usize::MAX)
 }
 
-/// No more than so many lines, or one more.
+/// The same, but stops after `enough` lines.
 fn wrap_to(text: &str, most: usize, enough: usize) -> Vec<String> {
     let most = most.max(2);
     let mut lines: Vec<String> = Vec::new();
@@ -60,7 +60,7 @@ fn wrap_to(text: &str, most: usize, enough: usize) -> Vec<String> {
         }
         while lines.len() < enough {
             let (start, rest) = head(word, most);
-            // Nothing is left; or it is a single character that is wider than the line.
+            // Either nothing is left, or a single character is wider than the line.
             if rest.is_empty() || start.is_empty() {
                 break;
             }
@@ -81,18 +81,18 @@ fn wrap_to(text: &str, most: usize, enough: usize) -> Vec<String> {
     lines
 }
 
-/// The same in at most so many lines; the last one says where something is missing.
+/// Wraps a text into at most this number of lines, with an ellipsis in the last one if it was cut.
 pub fn wrap_in(text: &str, most: usize, lines: usize) -> Vec<String> {
     let mut wrapped = wrap_to(text, most, lines + 1);
     if wrapped.len() > lines {
-        // The last one takes as much of the next word as fits.
+        // The last line takes as much of the next word as fits.
         let rest = wrapped.split_off(lines.max(1) - 1).join(" ");
         wrapped.push(cut(&rest, most));
     }
     wrapped
 }
 
-/// Lines as they were typed, broken where they are too long, with where a cursor after `before` stands.
+/// Wraps typed lines, and returns the position of a cursor after `before`.
 pub fn typed(text: &str, before: &str, most: usize) -> (Vec<String>, (usize, usize)) {
     let most = most.max(2);
     let mut lines = vec![String::new()];
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(cut("\u{644}\u{627}\u{644}\u{627}", 2), "\u{644}…");
     }
 
-    /// Once this took as long as the square of the length.
+    /// The time of this was once quadratic in the length.
     #[test]
     fn a_very_long_word_is_broken_to_its_end_and_looked_at_no_further_than_needed() {
         let word = "x".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! How meanings look: in the terminal's own colours, or without any.
+//! The styles of meanings: in the terminal's own colors, or without colors.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -15,7 +15,7 @@ impl Theme {
     }
 }
 
-/// The sixteen colours that every theme of a terminal has made readable on its own ground.
+/// Uses the sixteen standard colors, which every terminal theme keeps readable.
 fn colored(tone: Tone) -> Style {
     let style = Style::new();
     match tone {

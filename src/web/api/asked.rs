@@ -4,13 +4,13 @@ use axum::http::Uri;
 
 use crate::app::ListAsk;
 
-/// Names and values in the order in which they stand there.
+/// The names and values of the query, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Asked {
     pairs: Vec<(String, String)>,
 }
 
-/// What chooses cards; the rest of an address says how the page looks at them.
+/// The parameters that select tasks; all others only affect how the page shows them.
 const FILTERS: [&str; 14] = [
     "state", "role", "ready", "blocked", "owner", "mine", "label", "priority", "estimate", "parent", "kind", "open",
     "q", "sort",
@@ -31,7 +31,7 @@ impl Asked {
         self.pairs.iter().find(|(known, value)| known == name && !value.is_empty()).map(|(_, value)| value.as_str())
     }
 
-    /// The same for the same filters.
+    /// A key that is the same for the same filters.
     pub fn key(&self) -> String {
         let chosen = self.pairs.iter().filter(|(name, _)| FILTERS.contains(&name.as_str()));
         form_urlencoded::Serializer::new(String::new()).extend_pairs(chosen).finish()
@@ -53,7 +53,7 @@ impl Asked {
             estimate: many("estimate"),
             parent: one("parent"),
             kind: many("kind"),
-            // A board shows what was done, unless somebody wants only what is left.
+            // Finished tasks are included unless only unfinished ones are requested.
             all: !flag("open"),
             search: one("q"),
             sort: many("sort"),

@@ -58,9 +58,9 @@ pub async fn add(State(site): Shared, body: Bytes) -> Response {
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct SaveBody {
-    /// Values to be set; nothing clears.
+    /// The fields to set; null clears a field.
     fields: BTreeMap<String, Value>,
-    /// What the page showed for what it changes: nobody's words are written over unseen.
+    /// The values that the page showed for these fields, so that a change by somebody else is not overwritten unnoticed.
     seen: BTreeMap<String, Value>,
     state: Option<String>,
     command: Option<String>,
@@ -102,7 +102,7 @@ fn as_text(key: &str, value: &Value) -> Result<String, Failure> {
 
 fn assignment(key: &str, value: &Value) -> Result<String, Failure> {
     let text = as_text(key, value)?;
-    // A key that ends in `+` or `-` would mean something else.
+    // A `+` or `-` at the end of a key would add to or remove from a list.
     if key.is_empty() || !key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
         return Err(Failure::usage(Code::UnknownKey, format!("{key:?} is not a field of a task")));
     }
@@ -149,7 +149,7 @@ pub async fn block(State(site): Shared, Path(typed): Path<String>, body: Bytes) 
 
 pub async fn unblock(State(site): Shared, Path(typed): Path<String>, body: Bytes) -> Response {
     change(&site, typed, body, |ws, id, from: Blockers| {
-        // Without any it would be all of them.
+        // An empty list would mean all blockers.
         if from.tasks.is_empty() {
             return Err(Failure::usage(Code::NoBlocker, "no blocker to remove was given"));
         }
@@ -159,7 +159,7 @@ pub async fn unblock(State(site): Shared, Path(typed): Path<String>, body: Bytes
     .await
 }
 
-/// Runs one verb and tells all pages at once: the watcher will, too, but later than the one who changed it looks again.
+/// Runs one verb and notifies all pages at once. The watcher does this too, but the page reads the board again before that.
 pub(super) async fn change<B: DeserializeOwned + Send + 'static, T: Serialize>(
     site: &Arc<Site>,
     typed: String,

@@ -1,4 +1,4 @@
-//! The board over HTTP: one verb for each path, its struct as the answer.
+//! The board over HTTP: one verb for each path, with its result as the response.
 
 mod asked;
 mod change;
@@ -25,7 +25,7 @@ use tokio::task::JoinError;
 use super::Site;
 use crate::app::{Code, Failure, Workspace};
 
-/// Runs a verb on the board as it is now, where it keeps nobody waiting.
+/// Runs a verb on the current board, on a thread that may block.
 async fn run<T: Serialize>(
     site: &Arc<Site>,
     verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
@@ -35,7 +35,7 @@ async fn run<T: Serialize>(
     answered(done.map(|text| text.map(Arc::new)))
 }
 
-/// The same for a verb that changes something: with it goes what its person should know, though it was done.
+/// The same for a change. The response includes notices for the person.
 async fn run_change<T: Serialize>(
     site: &Arc<Site>,
     verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
@@ -56,18 +56,18 @@ struct Told<T> {
     notices: Vec<String>,
 }
 
-/// The key of an answer that grows old by itself: it tells how long something takes, or of what nobody watches.
+/// A cache key that changes every minute, for answers with durations or with data that is not watched.
 fn this_minute(name: &str) -> String {
     format!("{name} {}", Timestamp::now().as_second() / 60)
 }
 
-/// The same for what all who ask are told alike until the board changes: one of them has it made.
+/// Like `run`, for an answer that all pages share until the board changes, so that it is computed only once.
 async fn kept<T: Serialize>(
     site: &Arc<Site>,
     key: String,
     verb: impl FnOnce(&Workspace, &Site) -> Result<T, Failure> + Send + 'static,
 ) -> Response {
-    // Read before the board is: what changes in between is told, and asked for again.
+    // Read before the board, so that a change in the meantime makes the answer outdated.
     let version = site.feed.version();
     if let Some(text) = site.answers.peek(version, &key) {
         return sent(&text);

@@ -15,12 +15,12 @@ use crate::web::board::Drawn;
 use crate::web::graph::{self as drawing, Frame};
 use crate::web::{Site, chains, charts, events as feed, markdown};
 
-/// Where the page of a task is.
+/// The path of a task's page, without the id.
 const PAGE: &str = "/task/";
 
 type Shared = State<Arc<Site>>;
 
-/// Who looks at what.
+/// The board and the worker of this session, and whether it can make changes.
 pub async fn session(State(site): Shared, headers: HeaderMap) -> Response {
     let trusted = site.access.knows(&headers);
     run(&site, move |ws, site| {
@@ -57,7 +57,7 @@ pub async fn status(State(site): Shared) -> Response {
     kept(&site, this_minute("status"), |ws, _| app::status(ws)).await
 }
 
-/// What stands beside the names of the views. Every page asks for it again and again, so the past is not read for it.
+/// The counts beside the names of the views. Every page requests them often, so the journal is not read.
 pub async fn counts(State(site): Shared) -> Response {
     kept(&site, "counts".into(), |ws, _| {
         let claims = app::list_claims(ws, false)?.claims;
@@ -105,7 +105,7 @@ pub async fn document(State(site): Shared, uri: Uri) -> Response {
     .await
 }
 
-/// All chains, a part of them at a time, or those around one task.
+/// The graph of all blockers, one part at a time, or the part around one task.
 pub async fn graph(State(site): Shared, id: Option<Path<String>>, uri: Uri) -> Response {
     let asked = Asked::of(&uri);
     let all = asked.one("all").is_some();
@@ -125,12 +125,12 @@ pub async fn graph(State(site): Shared, id: Option<Path<String>>, uri: Uri) -> R
 fn drawn_around(graphed: &Graphed, id: &TaskId) -> String {
     let near = chains::around(graphed, id);
     let left_out = graphed.nodes.len() - near.len();
-    // Each of those at the rim is a link to its own page, where what lies beyond it is drawn.
+    // A reader can open a task at the edge to see the tasks beyond it.
     let foot = (left_out > 0).then(|| (format!("and {left_out} more that are further away"), None));
     drawing::draw(near, &Frame { root: Some(id), page: PAGE, foot })
 }
 
-/// One that is not there is the last.
+/// Draws a part of the graph; for a number that is too high, the last part.
 fn drawn_part(graphed: &Graphed, part: usize) -> Value {
     let mut parts = chains::parts(graphed);
     let (count, part) = (parts.len(), part.clamp(1, parts.len().max(1)));
@@ -145,7 +145,7 @@ pub async fn task(State(site): Shared, Path(typed): Path<String>) -> Response {
     run(&site, move |ws, _| whole(ws, &ws.find(&typed)?)).await
 }
 
-/// Where it may be moved, for whoever has it in the hand.
+/// The states that a task can be moved to, for a card that is being dragged.
 pub async fn targets(State(site): Shared, Path(typed): Path<String>) -> Response {
     run(&site, move |ws, _| reachable(ws, &ws.find(&typed)?)).await
 }
@@ -162,7 +162,7 @@ fn reachable(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
     Ok(app::targets(ws, id)?.into_iter().filter(|target| !target.here).map(target).collect())
 }
 
-/// A task with all that its page shows.
+/// A task with all data of its page.
 fn whole(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
     let shown = app::show(ws, id)?;
     let html: Vec<String> = shown.notes.iter().map(|note| markdown::render(&note.text)).collect();

@@ -31,7 +31,7 @@ pub fn worded(failure: &Failure) -> Value {
     })
 }
 
-/// An option of a command that nobody typed has no place on a page; a whole command does.
+/// The hints in the words of the page. Command line options are left out, but whole commands are kept.
 fn words(hint: &Hint) -> Vec<String> {
     match hint {
         Hint::Init | Hint::GitInit => vec!["run `ralph init` to create a board".into()],

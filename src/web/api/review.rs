@@ -30,7 +30,7 @@ pub async fn inbox(State(site): Shared) -> Response {
     .await
 }
 
-/// Everything that a person needs to decide about a task.
+/// All data that a person needs to decide on a task.
 pub async fn review(State(site): Shared, Path(typed): Path<String>) -> Response {
     run(&site, move |ws, _| whole(ws, &ws.find(&typed)?)).await
 }
@@ -47,7 +47,7 @@ fn whole(ws: &Workspace, id: &TaskId) -> Result<Value, Failure> {
     Ok(page)
 }
 
-/// One run, with the end of what it said.
+/// One run, with the end of its output.
 pub async fn run_log(State(site): Shared, Path(typed): Path<String>) -> Response {
     run(&site, move |ws, _| {
         let run = app::find_run(ws, &typed)?;

@@ -1,4 +1,4 @@
-// The server: what it says, and the token that lets this page change something.
+// Requests to the server, and the token that they need.
 
 const KEY = 'ralph-token';
 let listeners = [];
@@ -11,7 +11,7 @@ export function onToken(act) {
   listeners.push(act);
 }
 
-/** Takes a token that the server knows; one of another server would take the place of the one that fits. */
+/** Stores a token if the server accepts it; the token of another server must not replace a valid one. */
 export async function adopt(value) {
   if (!value || value === token() || !(await isKnown(value))) return;
   sessionStorage.setItem(KEY, value);
@@ -24,16 +24,16 @@ async function isKnown(value) {
   return session.trusted === true;
 }
 
-/** The token in the address; then out of it, so that it is neither copied nor kept in the history. */
+/** Takes the token from the address and removes it there, so that it is neither copied nor kept in the history. */
 export async function takeToken() {
   const found = new URLSearchParams(location.hash.slice(1)).get('token');
   if (!found) return;
-  // Only after that: a page that is loaded anew meanwhile still has it.
+  // The address is changed after this, so that a page that is reloaded meanwhile still has the token.
   await adopt(found);
   history.replaceState(history.state, '', location.pathname + location.search);
 }
 
-/** A refusal, as the server words it. */
+/** A refusal, with the server's message. */
 export class Refused extends Error {
   constructor(status, error) {
     super(error.message);

@@ -1,4 +1,4 @@
-// The columns: read again when something changes, and only what differs is drawn anew.
+// The columns: read again when something changes; only the differences are drawn.
 
 import { get } from './api.js';
 import { card } from './card.js';
@@ -8,7 +8,7 @@ import { current } from './route.js';
 import { refused } from './toast.js';
 
 const PAGE = 120;
-/** Changes come in bursts: the board is read at most this often, and less where reading takes long. */
+/** Changes come in bursts, so the board is read at most this often, and less often if reading takes long. */
 const PAUSE = 120;
 
 let root = null;
@@ -24,7 +24,7 @@ export const cardOf = (id) => drawn.get(id)?.element;
 export const columnOf = (element) => element?.closest('.column');
 export const all = () => columns;
 
-/** The board in `place`, which it keeps until another view takes it. */
+/** Shows the board in `place` until another view is shown there. */
 export function show(place) {
   if (root?.parentNode !== place) {
     root = h('div', { class: 'columns' });
@@ -66,7 +66,7 @@ async function once() {
   try {
     const board = await get(`/api/board?${params}`);
     await released();
-    // With other filters meanwhile, this answer is an old one: it would take away cards that were asked for, and the keyboard with them.
+    // If the filters have changed meanwhile, this answer is outdated: it would remove cards that should be visible, and the focus.
     if (root?.isConnected && current().params.toString() === filters) draw(board);
   } catch (error) {
     if (error.status) refused(error);
@@ -102,7 +102,7 @@ function makeColumn(column, at) {
   const count = h('span', { class: 'count' });
   const points = h('span', { class: 'dim points' });
   const head = h('h2', { class: 'column-head' }, h('span', { class: 'name' }, column.state), ' ', count, points);
-  // On paper nobody scrolls to the others.
+  // Shown on paper, where the column cannot be scrolled.
   const rest = h('p', { class: 'rest dim' });
   const element = h('section', { class: `column ${column.meaning}`, 'aria-label': column.state, data: { state: column.state } }, head, list, rest);
   const mine = { state: column.state, meaning: column.meaning, element, list, count, points, rest, total: 0 };
@@ -110,7 +110,7 @@ function makeColumn(column, at) {
   return mine;
 }
 
-/** Near the end of what is here, the next ones are asked for. */
+/** Requests more cards when the column is scrolled near its end. */
 function grow(column, at) {
   const { list } = column;
   const near = list.scrollTop + list.clientHeight * 3 > list.scrollHeight;
@@ -133,7 +133,7 @@ function update(column, { cards, count, points }) {
   });
 }
 
-/** The card as it is, or a new one where it says something else. */
+/** The existing card, or a new one if its data has changed. */
 function cardFor(task, column) {
   const text = JSON.stringify(task) + column.state;
   const known = drawn.get(task.id);
@@ -153,7 +153,7 @@ function keepFocus(id) {
   if (!$('.card-title[tabindex="0"]', root)) $('.card-title', root)?.setAttribute('tabindex', '0');
 }
 
-/** One card at a time is in the order of the tab key; arrows go to the others. */
+/** Focuses a card. Only one card is in the tab order; the arrow keys lead to the others. */
 export function focusCard(element) {
   const link = element && $('.card-title', element);
   if (!link) return;

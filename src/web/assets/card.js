@@ -1,4 +1,4 @@
-// A task on the board: who has it, what it waits for, how it weighs.
+// A task on the board: title, holder, blockers, labels.
 
 import { h } from './dom.js';
 import { since } from './time.js';
@@ -32,7 +32,7 @@ function waits(task) {
   return task.blockers ? `⊘ blocked by ${task.blockers}` : '⊘ blocked, because its parent is blocked';
 }
 
-/** At work now, left at work without a live claim, or just set aside for somebody. */
+/** The owner: with a live claim, in progress without a live claim, or only assigned. */
 function owner(task) {
   const kind = task.since ? 'live' : task.stale ? 'stale' : '';
   const told = { live: `claimed, ${task.since && since(task.since)}`, stale: 'no live claim', '': 'owner' }[kind];

@@ -1,10 +1,10 @@
-// What a person does to a task: asked of the server, and what it says of it shown where it happened.
+// Changes of a task: sends them to the server, and shows the result or the refusal.
 
 import { get, post, taskPath } from './api.js';
 import { say } from './dom.js';
 import { refused, toast } from './toast.js';
 
-/** What else the server has to say of a change is shown, too. */
+/** Sends a change, and shows notices of the server. */
 async function change(path, body) {
   const done = await post(path, body);
   for (const notice of done.notices || []) toast(notice);
@@ -20,13 +20,13 @@ async function attempt(act) {
   }
 }
 
-/** Where the server would take it now, by state. */
+/** The states that the task can be moved to, by state. */
 export async function targets(id) {
   const list = await get(taskPath(id, 'targets'));
   return new Map(list.map((target) => [target.state, target]));
 }
 
-/** Moves it if the server takes it there; whether it did. The server decides when the move is made, whatever it said before. */
+/** Moves a task; returns whether it was moved. The server decides again, whatever `targets` returned before. */
 export async function move(id, state) {
   try {
     return moved(id, state, await change(taskPath(id, 'save'), { state }));

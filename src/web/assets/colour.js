@@ -1,4 +1,4 @@
-// Colours for a line of code: comments, texts, numbers and words of the language. A line alone, so a guess where a text spans several.
+// Colors for a line of code: comments, strings, numbers and keywords. Each line is separate, so strings over several lines may be wrong.
 
 import { h } from './dom.js';
 
@@ -45,7 +45,7 @@ export function coloured(text, language) {
   return nodes;
 }
 
-/** Where the comment begins, outside of texts. */
+/** The start of a comment, outside of strings. */
 function commentAt(text, mark) {
   let quote = '';
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-// How the board does: counts, charts, and what keeps it up.
+// The dashboard: counts, charts, and problems.
 
 import { get } from './api.js';
 import { $, h, rendered } from './dom.js';
@@ -25,7 +25,7 @@ export async function showDashboard() {
       list('Too large', status.oversized, (task) => task.state)));
 }
 
-/** What agents used in these days; what a program did not report is unknown, not zero. */
+/** The usage of agents in these days. A value that a program did not report is unknown, not zero. */
 function spending({ total, merged }) {
   if (!total.runs) return null;
   const dollars = (amount) => (amount === null ? 'unknown' : `$${amount.toFixed(2)}`);
@@ -37,10 +37,10 @@ function spending({ total, merged }) {
     row('tasks done', String(merged.tasks)), row('cost per task', merged.tasks ? dollars(merged.cost_per_task) : '–'))));
 }
 
-/** Problems that are listed one by one; whoever has more mends these first. */
+/** The maximum number of problems that are listed. */
 const LISTED = 50;
 
-/** Files that are wrong: some of them are tasks that nobody sees on the board. */
+/** Problems of files; some of these files are tasks that cannot be shown on the board. */
 function problems(all) {
   if (!all.length) return null;
   const place = ({ file, line }) => (line ? `${file}:${line}` : file);
@@ -50,7 +50,7 @@ function problems(all) {
     all.length > LISTED && h('p', { class: 'dim' }, `and ${all.length - LISTED} more`));
 }
 
-/** How many there are, beside the name of the view that lists them. */
+/** Shows the number of problems beside the name of the view. */
 export function countProblems(count) {
   const pill = $('#problems');
   pill.hidden = !count;
@@ -63,7 +63,7 @@ function number(name, value, kind = '') {
   return h('div', { class: `number ${value ? kind : ''}` }, h('dt', {}, name), h('dd', {}, String(value)));
 }
 
-/** A chart, and the same as a table for whoever would rather read. */
+/** A chart, with the same data as a table. */
 function panel(title, svg, heads, rows, extra = null) {
   return h('section', { class: 'panel chart-panel' }, h('h2', {}, title), rendered(h('div', { class: 'drawing' }), svg), extra,
     h('details', {}, h('summary', {}, 'As a table'), h('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': title }, h('table', {},

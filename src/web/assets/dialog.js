@@ -1,18 +1,18 @@
-// A dialog: over everything, with a name, closed by escape or a click beside it. It asks before somebody's words go with it.
+// A dialog: above everything, with a name, closed by Escape or a click outside. It asks before unsaved text is lost.
 
 import { $$, h } from './dom.js';
 import { toast } from './toast.js';
 
 const guards = new Map();
 
-/** `guard` says whether somebody would lose what they wrote. */
+/** `guard` returns whether there is unsaved text. */
 export function dialog({ name, class: kind = '', closed = () => {}, guard = () => false }, ...children) {
   const title = h('h2', { class: 'dialog-title', tabindex: -1, autofocus: true, id: `dialog-${kind || 'name'}` }, name);
   const close = () => mayClose(box, () => box.close()) && box.close();
   const button = h('button', { type: 'button', class: 'quiet square close', 'aria-label': 'Close', on: { click: close } }, '×');
   const body = h('div', { class: 'dialog-body', tabindex: -1 }, children);
   const box = h('dialog', { class: kind, 'aria-labelledby': title.id }, h('div', { class: 'dialog-head' }, title, button), body, h('div', { class: 'toasts' }));
-  // Text that is selected until beyond the edge is a click that ends there.
+  // A click also ends outside if text is selected beyond the edge; such a click must not close the dialog.
   let beside = false;
   box.addEventListener('pointerdown', (event) => { beside = event.target === box; });
   box.addEventListener('click', (event) => event.target === box && beside && close());
@@ -28,7 +28,7 @@ export function dialog({ name, class: kind = '', closed = () => {}, guard = () =
   return { box, body, title };
 }
 
-/** Whether nothing is lost with it; else it asks, and whoever does not mind goes on with `then`. */
+/** Whether a dialog can be closed without losing text. If not, it asks, and runs `then` if the person confirms. */
 export function mayClose(box, then) {
   if (!guards.get(box)?.()) return true;
   const run = () => {
@@ -39,7 +39,7 @@ export function mayClose(box, then) {
   return false;
 }
 
-// Browsers close a dialog at the second escape in a row, whatever `cancel` says; a key that is taken closes nothing.
+// Browsers close a dialog at the second Escape in a row, even if `cancel` was prevented; preventing the key avoids that.
 document.addEventListener('keydown', (event) => {
   const box = $$('dialog[open]').at(-1);
   if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented || !box) return;

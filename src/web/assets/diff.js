@@ -1,4 +1,4 @@
-// Changed files, line by line: a line that is clicked can be commented on. Long files are drawn as they come into sight.
+// Changed files, line by line. A click on a line number adds a comment. Long files are rendered when they become visible.
 
 import { coloured, languageOf } from './colour.js';
 import { h } from './dom.js';
@@ -6,7 +6,7 @@ import { h } from './dom.js';
 const BLOCK = 100;
 const HEIGHT = 20;
 
-/** `comments` holds what is said: it gives the text for a line, and is told when a line is clicked. */
+/** `comments` is an object: `at` returns the comment of a line, and `open` is called when a line number is clicked. */
 export function files(changes, comments, split) {
   return h('div', { class: split ? 'diff split' : 'diff' }, changes.files.map((file) => one(file, comments, split)));
 }
@@ -61,18 +61,18 @@ function lazily(lines, row) {
 
 const MARKS = { '+': 'added', '-': 'removed', ' ': 'same' };
 
-/** Characters that act on a text instead of being seen in it, made visible: nobody is to be shown another text than there is. */
+/** Invisible characters and those that change other text, shown visibly, so that the text is not misleading. */
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 const visible = (text) => text.replace(HIDDEN, (c) => c === '\r' ? '␍' : `⟨${c.codePointAt(0).toString(16).padStart(4, '0')}⟩`);
 
-/** What of a line is shown: where it ends otherwise than before counts only where it has changed. */
+/** The visible text of a line. A carriage return at its end is shown only if the line has changed. */
 const shown = (line) => visible(line.mark === ' ' ? line.text.replace(/\r$/, '') : line.text);
 const ending = (line) => line.no_newline && h('span', { class: 'dim' }, ' no newline at the end');
 
-/** The number is the button: its line is commented on. */
+/** The line number, which is a button for a comment. */
 function number(file, line, comments) {
   const at = line.new ?? line.old;
-  // What was removed has no line any more.
+  // A removed line has no number in the new file.
   if (!comments.writable || line.mark === '-') return h('span', { class: 'line-number' }, at);
   return h('button', { type: 'button', class: 'line-number', 'aria-label': `Comment on line ${at} of ${file.path}`, on: { click: (event) => comments.open(file.path, at, event.currentTarget.closest('.row')) } }, at);
 }
@@ -83,7 +83,7 @@ function single(file, line, language, comments) {
   return said ? [row, said] : [row];
 }
 
-/** Removed lines beside those that were added in their place. */
+/** Removed lines beside the added lines that replace them. */
 function paired(lines) {
   const rows = [];
   let removed = [];

@@ -1,4 +1,4 @@
-// Elements from data. Texts only ever become text nodes; what the server has rendered goes through `rendered` alone.
+// Elements from data. Text always becomes text nodes; only `rendered` inserts HTML from the server.
 
 export function h(tag, props = {}, ...children) {
   return fill(document.createElement(tag), props, children);
@@ -16,7 +16,7 @@ function fill(element, props, children) {
   return element;
 }
 
-/** Markdown and drawings, which the server has made harmless. */
+/** Inserts Markdown and drawings, which the server has made safe. */
 export function rendered(element, html) {
   element.innerHTML = html;
   return element;
@@ -27,7 +27,7 @@ export const $$ = (selector, from = document) => [...from.querySelectorAll(selec
 
 export const mayWrite = () => document.body.classList.contains('may-write');
 
-/** Pressed again while it is under way it does nothing: it would be done twice. */
+/** A function that ignores calls while it is running, so that nothing is done twice. */
 export function once(act) {
   let busy = false;
   return async () => {
@@ -52,17 +52,17 @@ addEventListener('pointerdown', () => {
       pressed = null;
       done();
     };
-    // The click comes after the release.
+    // The click event follows the release.
     for (const name of ['pointerup', 'pointercancel']) addEventListener(name, () => setTimeout(end), { capture: true, signal: over.signal });
-    // A release that is not told, as over a context menu, does not hold the page up.
+    // The page must not wait forever for a release that is not reported, as over a context menu.
     setTimeout(end, 5000);
   });
 }, { capture: true });
 
-/** Waits while a button or finger is down: a control that is drawn anew under it would lose the click. */
+/** Waits while a button or finger is down: a control that is replaced at that time would lose the click. */
 export const released = () => pressed || Promise.resolve();
 
-/** Told to those who listen to the page. */
+/** Announces a text to screen readers. */
 export function say(text) {
   $('#say').textContent = text;
 }
@@ -73,7 +73,7 @@ export function option(value, text, chosen) {
   return element;
 }
 
-/** New content in a place, with what was open, scrolled to and focused there kept. */
+/** Replaces the content of a place, and keeps open details, scroll positions and the focus. */
 export function swap(place, ...nodes) {
   const open = new Map($$('details', place).map((details, at) => [details.dataset.key || at, details.open]));
   const scrolls = [place, ...$$('.scroll, .table', place)].map((element) => [element.scrollLeft, element.scrollTop]);
@@ -83,15 +83,15 @@ export function swap(place, ...nodes) {
   place.replaceChildren(...nodes);
   $$('details', place).forEach((details, at) => { details.open = open.get(details.dataset.key || at) ?? details.open; });
   [place, ...$$('.scroll, .table', place)].forEach((element, at) => scrolls[at] && element.scrollTo(...scrolls[at]));
-  // What had the focus may be gone: then its place has it, rather than nothing.
+  // If the focused element no longer exists, the place itself gets the focus.
   if (mark === false) return;
   const there = find(mark, place) || place;
   there.focus({ preventScroll: true });
-  // Somebody who has selected a text is about to type over it.
+  // Keeps the selection, because the person may be about to type over it.
   if (Number.isInteger(from) && there.value === value && there.matches('input, textarea')) there.setSelectionRange(from, to, way);
 }
 
-/** Draws with parts that stay: moved to their new place they would lose the keyboard, and what is typed next would go nowhere. */
+/** Draws with elements that are reused: when they are moved they lose the focus, which is then restored. */
 export function keepingFocus(draw) {
   const active = document.activeElement;
   const { selectionStart: from, selectionEnd: to, selectionDirection: way, scrollTop } = active;
@@ -103,7 +103,7 @@ export function keepingFocus(draw) {
   active.scrollTop = scrollTop;
 }
 
-/** What stands for an element in a place that was drawn anew. */
+/** The element that replaces another one in a place that was drawn again. */
 export const counterpart = (element, place) => find(marked(element), place);
 const find = (mark, place) => $$('[data-key], a[href], [aria-label]', place).find((element) => marked(element) === mark);
 const marked = (element) => element.dataset.key || element.getAttribute('href') || element.getAttribute('aria-label') || '';

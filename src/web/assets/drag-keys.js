@@ -1,4 +1,4 @@
-// The keys of a card: to the next one, into the hand, from column to column.
+// The keys of a card: moving the focus, picking the card up, and choosing a column.
 
 import { all, cardOf, columnOf, focusCard, step } from './board.js';
 import { claim, release } from './changes.js';
@@ -7,11 +7,11 @@ import { held, over, putDown, settle, take } from './hand.js';
 
 export function enableDragKeys(place) {
   place.addEventListener('keydown', keys);
-  // Drawn anew, a card has the focus again before this looks.
+  // Delayed, because a card that is drawn again gets the focus back.
   place.addEventListener('focusout', () => setTimeout(left));
 }
 
-/** A card that was picked up with the keyboard is put back when the keyboard goes elsewhere. */
+/** Puts a card that was picked up with the keyboard back when the focus moves elsewhere. */
 function left() {
   const there = document.activeElement?.closest('.card')?.dataset.id;
   if (held && !held.ghost && there !== held.id) putDown();

@@ -1,4 +1,4 @@
-// A card in the hand: with the mouse, or with a finger that rests on it.
+// Dragging a card with the mouse, or with a finger after a long press.
 
 import { cardOf, columnOf } from './board.js';
 import { $, mayWrite, say } from './dom.js';
@@ -6,7 +6,7 @@ import { held, over, putDown, settle, take } from './hand.js';
 
 const FAR = 5;
 const REST = 380;
-/** So near to a side of the window the board comes along, at most so fast, in pixels of a frame. */
+/** The distance from the edge of the window at which the board scrolls, and the maximum speed in pixels per frame. */
 const EDGE = 60;
 const FAST = 14;
 let pressed = null;
@@ -29,7 +29,7 @@ function escape(event) {
 
 function press(event) {
   const card = event.target.closest('.card');
-  // What the keyboard holds gives way to the hand.
+  // A card that was picked up with the keyboard is put back.
   if (held && !held.ghost) putDown();
   if (!card || event.button !== 0 || held || !mayWrite()) return;
   pressed = { card, x: event.clientX, y: event.clientY, touch: event.pointerType === 'touch' };
@@ -54,7 +54,7 @@ function drag(event) {
 
 const look = () => over(columnOf(document.elementFromPoint(held.at.x, held.at.y)));
 
-/** Held near a side, the board comes along even if the hand rests; what lies under the card changes then, too. */
+/** Scrolls the board while the card is near an edge, and updates the column under it, even if the pointer does not move. */
 function glide() {
   if (!held?.ghost || !pressed) return;
   const right = held.at.x - (innerWidth - EDGE);
@@ -94,7 +94,7 @@ async function drop() {
   ghost.remove();
 }
 
-/** The click that ends a drag opens nothing. */
+/** Prevents the click at the end of a drag from opening something. */
 function swallowClick() {
   const swallow = (event) => { event.preventDefault(); event.stopPropagation(); };
   addEventListener('click', swallow, { capture: true, once: true });

@@ -1,4 +1,4 @@
-// The filters: read from the address, written to the address.
+// The filters: read from the address, and written to it.
 
 import { get } from './api.js';
 import { $, h, option, swap } from './dom.js';
@@ -14,7 +14,7 @@ const LISTS = [
 ];
 const FLAGS = [['ready', 'Ready'], ['blocked', 'Blocked'], ['mine', 'Mine'], ['open', 'Unfinished']];
 const ALL = ['q', 'parent', 'role', 'state', ...LISTS.map((list) => list.name), ...FLAGS.map(([name]) => name)];
-/** How long a click takes. */
+/** The time that a click takes. */
 const CLICK = 300;
 
 let facets = { labels: [], owners: [] };
@@ -26,16 +26,16 @@ export async function loadFacets() {
   try {
     facets = await get('/api/facets');
     draw();
-  } catch { /* The board says what is wrong. */ }
+  } catch { /* The board shows the error. */ }
 }
 
-/** A click on what stands beside a list comes first: drawn anew under the hand, it would not be there to be clicked. */
+/** Draws later, so that a control beside an open list is not replaced before the click on it is handled. */
 const later = () => setTimeout(draw, CLICK);
 
 export function draw() {
   const place = $('#filters');
   const focused = place.contains(document.activeElement);
-  // A list that somebody has open is not closed under their hand.
+  // An open list must not be closed while the person uses it.
   if (focused && !chosen && document.activeElement.tagName === 'SELECT') {
     document.activeElement.addEventListener('blur', later, { once: true });
     return;
@@ -53,7 +53,7 @@ export function draw() {
     ...FLAGS.map(([name, title]) => flag(name, title, params)),
     ...chips(params),
     ...(used ? [h('button', { type: 'button', class: 'quiet', id: 'clear', data: { key: 'clear' }, on: { click: clear } }, 'Clear')] : []));
-  // What is taken away does not take the keyboard along.
+  // If the focused element was removed, the focus moves to the first list.
   if (focused && !place.contains(document.activeElement)) $('select', place).focus();
 }
 
@@ -77,7 +77,7 @@ function select({ name, title, values, facet, single }, params) {
     on: {
       change: (event) => {
         const { value } = event.target;
-        // With that the list is closed.
+        // The list is closed now.
         chosen = true;
         set(name, value ? [...new Set([...(single ? [] : taken), value])] : []);
         chosen = false;
@@ -91,7 +91,7 @@ function flag(name, title, params) {
   return h('button', { type: 'button', class: on ? 'toggle set' : 'toggle', 'aria-pressed': String(on), data: { key: name }, on: { click: () => set(name, on ? [] : ['1']) } }, title);
 }
 
-/** What is chosen, each with a way to take it back. */
+/** The active filters, each with a button to remove it. */
 function chips(params) {
   const names = [...LISTS.map((list) => list.name), 'parent', 'role', 'state'];
   return names.flatMap((name) => params.getAll(name).map((value) => h('button', {

@@ -1,4 +1,4 @@
-// All chains of blockers, drawn; many of them in parts.
+// The graph of all blockers, in parts if it is large.
 
 import { get } from './api.js';
 import { h, rendered } from './dom.js';

@@ -1,14 +1,14 @@
-// The card in the hand, however it came there: which columns take it, and what becomes of it.
+// The card that was picked up, with mouse, finger or keyboard: which columns accept it, and where it is dropped.
 
 import { all, columnOf } from './board.js';
 import { move, targets } from './changes.js';
 import { $$ } from './dom.js';
 import { refused } from './toast.js';
 
-/** Where it is from, where it may go, and the column it is over. */
+/** The task, the column it comes from, the allowed targets, and the column it is over. */
 export let held = null;
 
-/** From here on the columns show whether they take it. */
+/** Picks a card up. From now on, the columns show whether they accept it. */
 export function take(card) {
   const id = card.dataset.id;
   held = { id, from: columnOf(card)?.dataset.state, targets: null, column: null };
@@ -34,7 +34,7 @@ export function over(column) {
   held.column = column;
 }
 
-/** Asks for the move, if it is one; whether the card stays where it was dropped. */
+/** Drops the card, and moves the task if the column has changed; returns whether it was moved. */
 export async function settle(state) {
   const { id, from, asked } = held;
   const mine = held;

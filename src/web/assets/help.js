@@ -1,4 +1,4 @@
-// The keys, for whoever presses `?`.
+// The list of keys, shown with `?`.
 
 import { dialog } from './dialog.js';
 import { h } from './dom.js';

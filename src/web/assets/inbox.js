@@ -1,4 +1,4 @@
-// Everything that waits for a person: questions are answered here, the rest is one click away.
+// The inbox: questions can be answered here; everything else has a link to its page.
 
 import { get } from './api.js';
 import { answer } from './changes.js';
@@ -23,7 +23,7 @@ function thing(item) {
     !item.question && ['human-needed', 'attention'].includes(item.kind) && words(item.task));
 }
 
-/** A click on a choice answers; so do words. */
+/** A question, answered by a click on a choice or by a text. */
 export function question(task, { text, options, recommend, by }) {
   return h('div', { class: 'question' },
     h('p', {}, by && h('strong', {}, `${by} asks: `), text),
@@ -32,7 +32,7 @@ export function question(task, { text, options, recommend, by }) {
     words(task));
 }
 
-/** Answers that are typed and not sent yet, by task. */
+/** Answers that were typed but not sent, by task. */
 const typed = new Map();
 
 export function words(task) {
@@ -49,7 +49,7 @@ export function words(task) {
 
 let known = null;
 
-/** How many tasks wait, beside the view's name; one more is told to whoever looks elsewhere. */
+/** Shows the number of waiting tasks beside the view's name, and a notification if it grows while the page is hidden. */
 export function countWaiting(count) {
   const pill = $('#waiting');
   pill.hidden = !count;
@@ -64,7 +64,7 @@ async function notify() {
   if (newest) new Notification(`${newest.task} ${newest.question ? 'has a question' : 'was handed to you'}`, { body: newest.question?.text || newest.why, tag: newest.task });
 }
 
-/** Browsers ask only after a click. */
+/** A button for notifications, because browsers ask for permission only after a click. */
 function notifyButton() {
   if (window.Notification?.permission !== 'default') return null;
   const button = h('button', { type: 'button', class: 'quiet', on: { click: async () => { await Notification.requestPermission(); button.remove(); } } }, 'Notify me');

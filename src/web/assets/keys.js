@@ -1,4 +1,4 @@
-// Keys that work wherever nobody is typing.
+// Keys that work while no text is being typed.
 
 import { $ } from './dom.js';
 

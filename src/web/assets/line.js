@@ -1,10 +1,10 @@
-// A line of a task, saved when it is left. What somebody else wrote there since is not written over.
+// An input for a field of a task, saved when it loses the focus. A change by somebody else is not overwritten.
 
 import { save } from './changes.js';
 import { $, $$, h, mayWrite } from './dom.js';
 import { refresh } from './task.js';
 
-/** `read` makes a value of what is typed. */
+/** `read` converts the typed text into a value. */
 export function line(task, key, now, { read = (value) => value || null, required = false, ...props } = {}) {
   const input = h('input', { autocomplete: 'off', ...props, value: now, data: { was: now, key } });
   input.readOnly = !mayWrite();
@@ -12,7 +12,7 @@ export function line(task, key, now, { read = (value) => value || null, required
     const value = input.value.trim();
     const { was, tried } = input.dataset;
     if (value === was || (required && !value)) input.value = was;
-    // What was refused is not asked for again by leaving it once more.
+    // A value that was refused is not sent again when the input loses the focus again.
     if (input.value === was || value === tried) return;
     if (await save(task.id, { fields: { [key]: read(value) }, seen: { [key]: was } })) settle(value);
     else input.dataset.tried = value;
@@ -30,21 +30,21 @@ export function line(task, key, now, { read = (value) => value || null, required
       input.blur();
     }
     if (event.key === 'Escape' && input.value !== input.dataset.was) {
-      // It takes the words back, and closes nothing.
+      // Escape only restores the value, and does not close the dialog.
       event.preventDefault();
       event.stopPropagation();
       input.value = input.dataset.was;
-      // Nobody writes here any more: what changed meanwhile can be shown.
+      // Nothing is being edited now, so changes by others can be shown.
       refresh();
     }
   });
   return input;
 }
 
-/** Whether it says something that is saved nowhere. */
+/** Whether the input has unsaved text. */
 export const dirty = (input) => input.dataset.was !== undefined && input.value !== input.dataset.was;
 
-/** Draws a place anew with what somebody was about to write into its lines. */
+/** Draws a place again, and restores the unsaved text of its inputs. */
 export function carry(place, draw) {
   const typed = $$('input', place).filter(dirty).map((input) => ({ value: input.value, ...input.dataset }));
   draw();
@@ -53,7 +53,7 @@ export function carry(place, draw) {
     if (!input) continue;
     input.value = value;
     if (input.dataset.was === was) continue;
-    // Leaving it does not write over what is new; whoever has seen that presses enter.
+    // The new value is shown; leaving the input does not overwrite it, but Enter does.
     input.dataset.tried = value.trim();
     input.after(h('span', { class: 'now' }, `current value: ${input.dataset.was || 'nothing'}`));
   }

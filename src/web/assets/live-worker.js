@@ -1,4 +1,4 @@
-// One stream for all tabs: a browser allows six connections to a server, and each tab would take one of them.
+// One event stream for all tabs, because a browser allows only six connections to a server.
 
 import { follow } from './stream.js';
 
@@ -17,7 +17,7 @@ self.addEventListener('connect', ({ ports: [port] }) => {
   ports.add(port);
   port.addEventListener('message', ({ data }) => {
     if (data.bye) ports.delete(port);
-    // A tab that was opened from another one has the token from here.
+    // A tab that was opened from another tab gets its token here.
     if (data.ask) port.postMessage({ kind: 'token', token });
     if (data.token && data.token !== token) {
       token = data.token;
@@ -26,7 +26,7 @@ self.addEventListener('connect', ({ ports: [port] }) => {
   });
   port.start();
   port.postMessage({ kind: state });
-  // What happened while it came, it might have missed.
+  // The new tab may have missed this change while it was loading.
   if (news) port.postMessage(news);
 });
 

@@ -1,17 +1,17 @@
-// What changes, as it changes; and whether the server is there.
+// Receives changes of the board, and shows whether the server is reachable.
 
 import { adopt, token } from './api.js';
 import { $, say } from './dom.js';
 import { follow } from './stream.js';
 
 const WORDS = { up: 'live', down: 'reconnecting', refused: 'needs the token' };
-/** The worker answers at once, unless the browser has none to give. */
+/** How long to wait for a token. The worker answers at once if another tab has given it one. */
 const ANSWER = 1000;
 let was = '';
 let port = null;
 const asked = [];
 
-/** `hear` is called with what changed; after the server was away, with everything. */
+/** Calls `hear` with each change; after a reconnection, everything may have changed. */
 export function listen(hear) {
   const tell = (message) => {
     if (message.kind === 'token') offered(message.token);
@@ -25,7 +25,7 @@ export function listen(hear) {
   ({ port } = new SharedWorker('/assets/live-worker.js', { type: 'module', name: 'ralph' }));
   port.onmessage = ({ data }) => tell(data);
   window.addEventListener('pagehide', () => port.postMessage({ bye: true }));
-  // Brought back from where the browser keeps pages that were left: it has missed everything since.
+  // The browser has restored this page from its cache, so it has missed changes.
   window.addEventListener('pageshow', (event) => event.persisted && location.reload());
 }
 
@@ -34,7 +34,7 @@ async function offered(value) {
   for (const done of asked.splice(0)) done();
 }
 
-/** Has the token of another tab, if there is one and it fits. */
+/** Waits until the token of another tab is stored, if there is a valid one. */
 export function borrowToken() {
   if (!port) return null;
   port.postMessage({ ask: true });
@@ -44,7 +44,7 @@ export function borrowToken() {
   });
 }
 
-/** Gives the other tabs the token of this one, which the server knows. */
+/** Gives the valid token of this tab to other tabs. */
 export function lendToken() {
   port?.postMessage({ token: token() });
 }

@@ -1,4 +1,4 @@
-// Starts the page, and brings it to whatever the address says.
+// Starts the page, and shows the view in the address.
 
 import { get, onToken, takeToken, token } from './api.js';
 import * as board from './board.js';
@@ -49,7 +49,7 @@ async function route() {
   await drawing;
 }
 
-/** A view that took long does not take the place of one that was asked for after it. */
+/** Draws the current view. A slow view must not replace one that was requested after it. */
 async function draw() {
   const view = shown;
   const turn = ++turns;
@@ -66,11 +66,11 @@ async function draw() {
   }
 }
 
-/** Drawn anew under somebody's hands, a text would be lost, and the next letters would be taken for keys of the page. */
+/** Whether text is being typed: a new drawing would lose it, and further letters would be handled as keys of the page. */
 function isTyping(node) {
   const input = document.activeElement;
   if (shown === 'board' || !main.contains(input) || !input.matches('textarea, input')) return false;
-  // One that is empty can be drawn anew, unless it was opened since this was made.
+  // An empty input can be replaced, unless it was opened after this was drawn.
   if (!input.value && counterpart(input, node)) return false;
   input.addEventListener('blur', draw, { once: true });
   return true;
@@ -92,9 +92,9 @@ async function introduce() {
   $('#me').title = session.may_write ? `Changes are made as ${session.me}` : session.read_only ? 'This server is read-only' : 'To make changes, open the URL that `ralph serve` printed';
 }
 
-/** The board at once; the other views, which take longer to make, a little later; what stands beside them, now and then. */
+/** Updates the board at once, other views a little later because they take longer, and the counts less often. */
 function changed(news) {
-  // What is read at the start is newer.
+  // The first reading, which comes later, includes this change.
   if (!started) return;
   if (shown === 'board') board.load();
   task.refresh(news);
@@ -125,7 +125,7 @@ $('#search').addEventListener('click', showSearch);
 $('#new').addEventListener('click', create);
 $('#help').addEventListener('click', showHelp);
 $('#theme').addEventListener('click', theme);
-// Heard before it is read, so that nothing falls between.
+// Listens before reading, so that no change is missed.
 listen(changed);
 await takeToken();
 if (!token()) await borrowToken();
@@ -134,11 +134,11 @@ onToken(() => {
   arrive();
   task.refresh();
 });
-// The printed address, given to a tab that is here already.
+// The person may open the printed URL in a tab that shows the board already.
 addEventListener('hashchange', takeToken);
 addEventListener('ralph-redraw', () => shown !== 'board' && draw());
 started = true;
 await Promise.all([arrive(), introduce()]);
-// What somebody may do decides what is drawn; it may be known only now.
+// Permissions affect what is drawn, and may have become known only now.
 if (shown !== 'board' && mayWrite()) draw();
 lookBeside();

@@ -1,4 +1,4 @@
-// Inputs that offer what there is: tasks by id or title, labels, owners.
+// Inputs with suggestions: tasks by id or title, labels, owners.
 
 import { get } from './api.js';
 import { h } from './dom.js';
@@ -6,7 +6,7 @@ import { h } from './dom.js';
 const PAUSE = 120;
 let number = 0;
 
-/** `find` gives [value, text] pairs for what is typed. */
+/** `find` returns [value, text] pairs for the typed text. */
 function picking(input, find) {
   const list = h('datalist', { id: `offers-${++number}` });
   input.setAttribute('list', list.id);
@@ -22,7 +22,7 @@ function picking(input, find) {
   return h('span', { class: 'picker' }, input, list);
 }
 
-/** What stands before the last word stays. */
+/** Splits a text into the last word and the text before it, which stays. */
 function lastWord(text, separator) {
   const at = text.lastIndexOf(separator) + 1;
   const before = at ? `${text.slice(0, at).trimEnd()} ` : '';

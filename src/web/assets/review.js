@@ -1,4 +1,4 @@
-// One task to decide on: its plan, its changes, what was run; approve it, or send it back with comments on lines.
+// One task to decide on: its plan, changes, checks and runs; it can be approved, or rejected with comments on lines.
 
 import { get, taskPath } from './api.js';
 import { approve, merge, reject, retry, startTeam, stopRun } from './changes.js';
@@ -9,7 +9,7 @@ import { current } from './route.js';
 import { since, span } from './time.js';
 
 const WIDE = 1600;
-/** What is said and not sent yet, by task: a page that is drawn anew keeps it. */
+/** Texts that were not sent yet, by task, which are kept when the page is drawn again. */
 const drafts = new Map();
 let split = innerWidth >= WIDE;
 let source = false;
@@ -17,7 +17,7 @@ let source = false;
 export async function showReview() {
   const { review: id } = current();
   const whole = await get(taskPath(id, 'review'));
-  // A page that would look the same stays, with all that somebody has opened or typed.
+  // If nothing has changed, the page is not drawn again, so that open parts and typed text stay.
   const text = JSON.stringify([whole, mayWrite()]);
   if ($('.review')?.drawn === text) return null;
   return Object.assign(page(whole, draftOf(id)), { drawn: text });
@@ -76,7 +76,7 @@ function checksPanel(checks) {
     : h('p', { class: 'dim' }, 'None. Set `merge.checks` to programs that must succeed before a merge.'));
 }
 
-/** As it ended when somebody last tried to merge. */
+/** A check with the result of the last merge that was tried. */
 function check({ name, last, outdated }) {
   const how = !last ? 'not run yet' : `${last.passed ? 'passed' : 'failed'}${outdated ? ' on an earlier commit' : ''}`;
   const head = [h('code', {}, name), ' ', h('span', { class: `chip ${last ? (last.passed ? 'good' : 'bad') : ''}` }, how), last && h('span', { class: 'dim' }, ` ${since(last.at)} ago`)];
@@ -95,7 +95,7 @@ function runsPanel(id, runs, can) {
 
 const tone = (outcome) => ({ done: 'good', advanced: 'good', failed: 'bad', lost: 'bad', 'timed-out': 'bad', unmoved: 'bad', strayed: 'bad' })[outcome] || '';
 
-/** The log is read when it is opened, and again while it goes on. */
+/** A run. Its log is read when it is opened, and again while it is running. */
 function run(done) {
   const took = done.ended ? span((Date.parse(done.ended) - Date.parse(done.started)) / 1000) : 'running';
   const log = h('pre', { class: 'log', tabindex: '0', 'aria-label': `Output of ${done.command}` }, 'loading');
@@ -103,7 +103,7 @@ function run(done) {
     const { tail, run: now } = await get(`/api/run/${encodeURIComponent(done.id)}`).catch(() => ({ tail: 'cannot read the output', run: done }));
     const end = log.scrollTop + log.clientHeight >= log.scrollHeight - 4;
     log.textContent = tail || 'no output';
-    // Whoever reads the end goes on reading it.
+    // If the log is scrolled to its end, it stays at the end.
     if (end) log.scrollTop = log.scrollHeight;
     if (!now.ended && details.open && details.isConnected) setTimeout(read, 2000);
   };
@@ -114,7 +114,7 @@ function run(done) {
   return h('div', { class: 'run-row' }, details, stop);
 }
 
-/** Comments by file and line, each below its line. */
+/** The comments by file and line, each below its line. */
 function commenting(draft, changed) {
   const key = (path, line) => `${path}:${line}`;
   const box = (path, line) => {
@@ -162,7 +162,7 @@ function decide(id, can, draft) {
     can.merge && h('button', { type: 'button', class: 'primary', on: { click: once(() => merge(id)) } }, 'Merge'));
 }
 
-// Comments that were not sent would be gone with the page.
+// Comments that were not sent would be lost with the page.
 addEventListener('beforeunload', (event) => [...drafts.values()].some((draft) => draft.why.trim() || written(draft).length) && event.preventDefault());
-/** What an agent or a person changes in the worktree is told by nobody, so that it is looked for. */
+/** Changes in a worktree cause no event, so the page is drawn again at an interval. */
 setInterval(() => !document.hidden && $('.review') && dispatchEvent(new Event('ralph-redraw')), 5000);

@@ -1,4 +1,4 @@
-// The address: which view, which task, which filters. Whoever is sent it sees the same.
+// The address: the view, the task and the filters, so that a link shows the same to others.
 
 const VIEWS = { '/': 'board', '/inbox': 'inbox', '/graph': 'graph', '/workers': 'workers', '/dashboard': 'dashboard' };
 const PATHS = Object.fromEntries(Object.entries(VIEWS).map(([path, view]) => [view, path]));
@@ -7,7 +7,7 @@ let changed = () => {};
 let mayLeave = () => true;
 let here = {};
 
-/** `act` brings the page to the address; `may` says whether it may go, or asks, and goes on when told to. Gives what brings it there first. */
+/** Calls `act` when the address changes. `may` returns whether the page can be left; if it asks, it continues with its argument. */
 export function onRoute(act, may) {
   mayLeave = may;
   changed = () => {
@@ -16,7 +16,7 @@ export function onRoute(act, may) {
   };
   window.addEventListener('popstate', () => {
     if (location.pathname === here.path || mayLeave(() => history.back())) changed();
-    // The browser has gone already: back to where somebody writes.
+    // The browser has already changed the address, so it is set back.
     else history.pushState(here.state, '', here.address);
   });
   return changed;
@@ -51,7 +51,7 @@ export function openReview(id) {
   go(`/review/${encodeURIComponent(id)}`, new URLSearchParams(), {});
 }
 
-/** Back to what lies behind the task. */
+/** Returns to the view behind the task. */
 export function closeTask() {
   const { view, task, params } = current();
   if (!task) return;
@@ -59,13 +59,13 @@ export function closeTask() {
   else go(PATHS[view] || '/', params, {}, true);
 }
 
-/** Other filters; what is typed letter by letter is one step back. */
+/** Sets the filters. With `replace`, letters that are typed make no new entries in the history. */
 export function setFilters(params, { replace = false } = {}) {
   const { view, task } = current();
   go(task ? location.pathname : PATHS[view] || location.pathname, params, history.state || {}, replace);
 }
 
-/** Links of the page itself, without loading it anew. */
+/** Handles links to the page itself without loading it again. */
 export function catchLinks() {
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;

@@ -1,4 +1,4 @@
-// Search in titles, descriptions and notes, finished tasks among them.
+// Search in titles, descriptions and notes, including finished tasks.
 
 import { get } from './api.js';
 import { dialog } from './dialog.js';
@@ -32,7 +32,7 @@ async function look(input, list, box) {
     return list.replaceChildren();
   }
   const hits = await get(`/api/search?q=${encodeURIComponent(text)}`).catch(() => []);
-  // Somebody has typed on, and what that finds may be here already.
+  // The text has changed meanwhile, and its results may already be shown.
   if (input.value.trim() !== text) return undefined;
   say(`${hits.length} found`);
   const open = (id) => {

@@ -1,13 +1,13 @@
-// The server's stream of changes, followed for as long as it takes: lost, it is asked for again from where it ended.
+// Follows the server's event stream. After an interruption, it continues from the last event.
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 2000;
-/** The server says something every ten seconds. */
+/** The server sends an event every ten seconds, so the stream is lost after this time without one. */
 const SILENCE = 25000;
 
 const sleep = (time) => new Promise((done) => setTimeout(done, time));
 
-/** `tell` hears { kind: 'up' | 'down' | 'refused' | 'change', news }. */
+/** Calls `tell` with { kind: 'up' | 'down' | 'refused' | 'change', news }. */
 export async function follow(tell, tokenOf) {
   let last = '';
   let wait = FIRST_WAIT;

@@ -1,4 +1,4 @@
-// Title and description, changed in place. What somebody else wrote since is not written over.
+// Title and description, edited in place. A change by somebody else is not overwritten.
 
 import { save } from './changes.js';
 import { $, h, once, rendered } from './dom.js';
@@ -9,7 +9,7 @@ export function titleEditor(task) {
   return h('h3', { class: 'title-line' }, line(task, 'title', task.title, { required: true, class: 'title-input', 'aria-label': 'Title' }));
 }
 
-/** A `draft` was begun on a text that is no longer there: it stays what is written, with the new text beside it. */
+/** A `draft` was started from an older description: it stays in the editor, with the new description beside it. */
 export function descriptionEditor(task, html, draft = null) {
   let begun = draft;
   const place = h('section', { class: 'part description' });

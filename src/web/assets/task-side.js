@@ -1,4 +1,4 @@
-// Beside a task: its fields, its links, its documents, and who has it.
+// The column beside a task: its fields, links, documents, and holder.
 
 import { get } from './api.js';
 import { block, move, save, unblock } from './changes.js';
@@ -48,7 +48,7 @@ function stateName({ state, allowed, outside }) {
   return outside ? `${state} – outside the workflow` : state;
 }
 
-/** Where it may not go is said beside the name; going there tells why. */
+/** A list of states. Refused states are marked; choosing one shows the reason. */
 function states({ task, targets }) {
   const input = h('select', { data: { key: 'state' } },
     option(task.state, task.state, true),

@@ -1,4 +1,4 @@
-// A task in a dialog: what it says, where it has been, what it waits for; everything can be changed in place.
+// A task in a dialog: its fields, its history and its blockers; everything can be edited in place.
 
 import { get, taskPath } from './api.js';
 import { focusCard } from './board.js';
@@ -27,7 +27,7 @@ export async function showTask(id) {
   await refresh();
 }
 
-/** Whether it may be left; else it asks, and goes on with `then` if it may after all. */
+/** Whether the task can be left without losing text. If not, it asks, and runs `then` if the person confirms. */
 export const mayLeave = (then) => !shown || mayClose(shown.box, then);
 
 export function hideTask() {
@@ -38,12 +38,12 @@ export function hideTask() {
 
 function left(mine, before) {
   if (shown === mine) shown = null;
-  // By the button or escape rather than by the address: then the address follows.
+  // Closed by the button or Escape and not by the address, so the address must be updated.
   if (!mine.leaving) closeTask();
   if (!shown) refocus(before, mine.id);
 }
 
-/** Where the keyboard was; if that was drawn anew meanwhile, at what stands there now. */
+/** Restores the focus. If the element was drawn again meanwhile, its replacement gets it. */
 function refocus(before, id) {
   const link = $$('#main a[href]').find((other) => other.getAttribute('href') === `/task/${encodeURIComponent(id)}`);
   if (before?.isConnected && before !== document.body) before.focus({ preventScroll: true });
@@ -51,14 +51,14 @@ function refocus(before, id) {
   else (link || $('#main')).focus({ preventScroll: true });
 }
 
-/** What is lost when it is closed; a line is saved by leaving it, unless it was refused. */
+/** Whether closing would lose the text of an input. A line is saved when it loses the focus, unless it was refused. */
 const unsaved = (input) => dirty(input) && (input.tagName === 'TEXTAREA' || input.dataset.key === 'block' || input.dataset.tried === input.value.trim());
 
-/** Whether somebody is in the middle of writing what drawing anew would lose. */
+/** Whether there is text that would be lost if the task was drawn again. */
 const writing = (task) => $$('textarea, input', shown.body).some((input) => dirty(input) && !input.closest('[data-keep]'))
   || $$('textarea[data-key="description"]', shown.body).some((text) => text.dataset.was !== task.description);
 
-/** A part in which somebody writes stays as it is; else it is made anew. */
+/** Keeps a part with unsaved text; otherwise, the part is made again. */
 function kept(name, make) {
   const there = $(`[data-keep="${name}"]`, shown.body);
   if (there && $$('textarea', there).some((text) => text.dataset.open || dirty(text))) return there;
@@ -86,14 +86,14 @@ export async function refresh(news = null) {
   }
 }
 
-/** A task that is gone; what somebody wrote on it stays until they have taken it with them. */
+/** Shows that a task does not exist any more; unsaved text stays visible, so that it can be copied. */
 function failed(mine, error) {
   if ($$('textarea, input', mine.body).some(dirty)) return void refused(error);
   mine.drawn = '';
   mine.body.replaceChildren(h('p', { role: 'alert' }, error.message), ...error.hints.map((hint) => h('p', { class: 'dim' }, hint)));
 }
 
-/** As it is now, with what somebody was about to write beside it. */
+/** Draws the current task, with the unsaved text beside it. */
 function catchUp() {
   const draft = $$('[data-keep="description"] textarea', shown.body).find(dirty)?.value ?? null;
   $('[data-keep="description"]', shown.body).replaceChildren();
@@ -123,7 +123,7 @@ function draw(whole, draft = null) {
   centre($('.graph .here', shown.body));
 }
 
-/** A long chain is shown where the task itself is, unless somebody has looked elsewhere. */
+/** Scrolls a wide graph to the task itself, unless the person has scrolled it. */
 function centre(node) {
   const box = node?.closest('.scroll');
   if (!box || box.scrollLeft) return;
@@ -135,7 +135,7 @@ function part(title, ...content) {
   return h('section', { class: 'part' }, h('h3', {}, title), content);
 }
 
-/** Each stay as wide as it was long, and said in words below. */
+/** The states of a task as a bar, in proportion to their durations, and as a list. */
 function timeline(stays) {
   const end = (stay) => stay.until || new Date().toISOString();
   const long = stays.map((stay) => Math.max(Date.parse(end(stay)) - Date.parse(stay.since), 1));

@@ -1,4 +1,4 @@
-// Dark or light, before anything is painted: as the system has it, unless somebody chose otherwise.
+// Dark or light, set before anything is drawn: the system's preference, unless the person has chosen.
 (() => {
   const root = document.documentElement;
   const stored = localStorage.getItem('ralph-theme');

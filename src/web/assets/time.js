@@ -1,4 +1,4 @@
-// How long something took or has been so, in few letters.
+// Durations in a short form.
 
 export function span(seconds) {
   const s = Math.max(0, Math.round(seconds));

@@ -1,4 +1,4 @@
-// Messages in a corner: what was done, and why something was not, with the next step.
+// Messages in a corner: results, and refusals with their hints.
 
 import { $, $$, h } from './dom.js';
 
@@ -11,9 +11,9 @@ export function toast(text, { bad = false, hints = [], action = null } = {}) {
     h('div', { class: 'toast-text' }, h('p', {}, text), hints.map((hint) => h('p', { class: 'dim' }, hint))),
     button,
     h('button', { type: 'button', class: 'quiet square', 'aria-label': 'Close the message', on: { click: close } }, '×'));
-  // A dialog covers everything else, so its messages lie in it.
+  // A dialog covers everything else, so its messages are inside it.
   const place = $$('dialog[open] .toasts').at(-1) || $('#toasts');
-  // Said once more it is not said twice.
+  // A repeated message replaces the previous one.
   for (const same of [...place.children].filter((other) => other.dataset.text === text)) same.remove();
   place.append(box);
   while (place.children.length > 4) place.firstElementChild.remove();
@@ -23,7 +23,7 @@ export function toast(text, { bad = false, hints = [], action = null } = {}) {
   return box;
 }
 
-/** A refusal; `again` does it all the same, where a person may insist. */
+/** Shows a refusal. `again` repeats the action with force, if a person is allowed to. */
 export function refused(error, again = null) {
   const action = error.insist && again ? { name: 'Force the move', run: again } : null;
   return toast(error.message, { bad: true, hints: error.hints || [], action });

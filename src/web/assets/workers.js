@@ -1,4 +1,4 @@
-// Who is at work on what, since when; who could take more; what ran lately.
+// The workers: running work, free capacity of roles, and recent runs.
 
 import { get } from './api.js';
 import { $, h } from './dom.js';
@@ -36,7 +36,7 @@ function run(done) {
     h('span', { class: 'chip' }, done.outcome), ' ', h('span', { class: 'dim' }, took));
 }
 
-/** How many are at work, beside the view's name. */
+/** Shows the number of workers beside the view's name. */
 export function countWorkers(count) {
   const pill = $('#at-work');
   pill.hidden = !count;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::markdown::escape;
 use crate::app::{Column, Meaning, TaskView};
 
-/// Empty columns are left out: nothing can be dropped there.
+/// Writes the columns. Empty ones are left out, because nothing can be dropped there.
 pub fn write(out: &mut String, columns: &[Column]) {
     out.push_str("<section id=\"board\"><h2 class=\"hidden\">Board</h2><div class=\"columns\">");
     for column in columns.iter().filter(|column| !column.tasks.is_empty()) {

@@ -39,7 +39,7 @@ pub fn report(ws: &Workspace) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// As many as the page shows.
+/// The same numbers as on the page.
 const RUNS: usize = 20;
 const LINES: usize = 100;
 const DRAWINGS: usize = 25;
@@ -60,7 +60,7 @@ fn top(out: &mut String, name: &str, trends: &Trends, count: usize) {
     );
 }
 
-/// The chains, in as many drawings as a reader can take in.
+/// Writes the graph, in a limited number of drawings.
 fn graphs(out: &mut String, ws: &Workspace) -> Result<(), Failure> {
     let graphed = app::graph(ws, &[], false)?;
     let parts = chains::parts(&graphed);
@@ -114,7 +114,7 @@ fn problems(count: usize) -> String {
     }
 }
 
-/// Only this style sheet is allowed, by what it says.
+/// The head of the document. Its security policy allows only this style sheet, by its hash.
 fn head(name: &str) -> String {
     let sheets = ["base.css", "board.css", "dialog.css", "drawing.css", "report.css", "print.css"];
     let style: String = sheets.into_iter().filter_map(text_of).collect();

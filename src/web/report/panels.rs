@@ -24,7 +24,7 @@ pub fn write(out: &mut String, status: &Status, runs: &[Run], charts: &Charts, c
     out.push_str("</div></section>");
 }
 
-/// What agents used; what a program did not report is unknown, not zero.
+/// The usage of agents. A value that a program did not report is unknown, not zero.
 fn spending(out: &mut String, costs: &Costs) {
     let (total, merged) = (&costs.total, &costs.merged);
     let dollars = |amount: Option<f64>| amount.map_or_else(|| "unknown".into(), |amount| format!("${amount:.2}"));
@@ -77,14 +77,14 @@ fn trouble(out: &mut String, status: &Status) {
     list(out, "Too large", status.oversized.iter().map(|task| brief(task, task.state.as_str())));
 }
 
-/// As many as the page shows.
+/// The same number as on the page.
 const STUCK: usize = 12;
 
 fn panel(out: &mut String, title: &str, html: &str) {
     let _ = write!(out, "<section class=\"panel\"><h3>{title}</h3>{html}</section>");
 }
 
-/// Nothing where there is nothing to list.
+/// Writes a list, unless it is empty.
 fn list(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     let lines: String = lines.map(|line| format!("<li>{line}</li>")).collect();
     if !lines.is_empty() {

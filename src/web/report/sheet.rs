@@ -1,4 +1,4 @@
-//! One task of the report: shown when its link is followed, and on paper all of them.
+//! One task of the report: shown when its link is followed; on paper, all tasks are shown.
 
 use std::fmt::Write as _;
 
@@ -10,10 +10,10 @@ use super::cards::chips;
 use crate::app::{LogLine, Shown, Stay};
 use crate::task::{TaskId, Value};
 
-/// As many links of one kind as a sheet names.
+/// The maximum number of links of one kind.
 const LINKS: usize = 25;
 
-/// Where a task has been and what was done to it.
+/// The past of a task: its states and changes.
 pub struct Past<'a> {
     pub stays: &'a [Stay],
     /// Newest first.
@@ -96,7 +96,7 @@ fn timeline(out: &mut String, stays: &[Stay], now: Timestamp) {
     out.push_str("</ol>");
 }
 
-/// Folded, since most read it only now and then.
+/// The history, folded, because it is long and rarely needed.
 fn history(out: &mut String, id: &TaskId, lines: &[&LogLine]) {
     if lines.is_empty() {
         return;

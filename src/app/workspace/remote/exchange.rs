@@ -145,13 +145,28 @@ pub(super) fn is_published(ws: &Workspace, remote: &str) -> bool {
 
 /// Whether the board on the remote has a line of the journal.
 pub(super) fn upstream_has(ws: &Workspace, remote: &str, line: &str) -> Result<bool, Failure> {
-    let Some(upstream) = upstream(ws, remote) else { return Ok(false) };
     // The journal is read only when there is a chance: this is asked by every command until the answer is yes.
     if !is_published(ws, remote) {
         return Ok(false);
     }
-    let files = ws.repository.files_at(&upstream.tracking(), ".ralph/journal")?;
-    Ok(files.iter().any(|file| String::from_utf8_lossy(&file.content).contains(line)))
+    Ok(has_line(ws, remote, line)?.unwrap_or(false))
+}
+
+/// Whether the journal on the remote has a line, as of the last fetch; `None` if the remote has no board.
+pub(super) fn has_line(ws: &Workspace, remote: &str, line: &str) -> Result<Option<bool>, Failure> {
+    let Some(there) = upstream(ws, remote).map(|upstream| upstream.tracking()) else { return Ok(None) };
+    if ws.repository.commit_named(&there).is_none() {
+        return Ok(None);
+    }
+    let files = ws.repository.files_at(&there, ".ralph/journal")?;
+    Ok(Some(files.iter().any(|file| String::from_utf8_lossy(&file.content).contains(line))))
+}
+
+/// The file of a task on the remote, as of the last fetch.
+pub(super) fn task_there(ws: &Workspace, remote: &str, id: &TaskId) -> Result<Option<String>, Failure> {
+    let Some(upstream) = upstream(ws, remote) else { return Ok(None) };
+    let bytes = ws.repository.file_at(&upstream.tracking(), &format!(".ralph/tasks/{id}.toml"))?;
+    Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
 }
 
 /// Tasks that are changed on the remote and not here, with where that is.
@@ -179,6 +194,7 @@ pub(super) fn changed_upstream(ws: &Workspace, remote: &str) -> Result<BTreeMap<
 /// The remote has nothing to bring in.
 pub(in crate::app) fn committed(ws: &Workspace, upstream: &Upstream) -> Result<Shared, Failure> {
     let lock = ws.lock()?;
+    ws.withdraw_lost(&lock)?;
     Ok(Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) })
 }
 
@@ -190,6 +206,7 @@ pub(in crate::app) fn bring_in(
     incoming: Incoming,
 ) -> Result<Shared, Failure> {
     let lock = ws.lock()?;
+    ws.withdraw_lost(&lock)?;
     let mut shared = Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) };
     let files = BoardFiles::taking(take);
     let theirs = upstream.tracking();

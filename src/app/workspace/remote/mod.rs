@@ -8,6 +8,7 @@
 //! round.rs     one push: ended claims, the board, and a new claim, all or nothing
 //! outbox.rs    what the remote has yet to hear, through crashes and timeouts
 //! exchange.rs  the board's commits between clones
+//! lost.rs      what this clone did under a claim that another machine has taken over
 //! lease.rs     a program under a claim: its lease is renewed beside it, and what happens when that fails
 //! ```
 //!
@@ -16,12 +17,13 @@
 mod entry;
 pub(in crate::app) mod exchange;
 mod lease;
+mod lost;
 mod outbox;
 mod publish;
 mod round;
 mod view;
 
 pub(in crate::app) use lease::{Lapsed, LeaseKeeper};
-pub(super) use outbox::LostMove;
+pub(super) use lost::LostMove;
 pub(in crate::app) use publish::{Published, publish, publish_missing};
 pub use view::Reach;

@@ -1,7 +1,7 @@
 //! What the remote has yet to hear: claims that ended here, and pushes of which nobody knows the outcome.
 
 use crate::app::{Failure, Workspace};
-use crate::board::{Actor, Change, Claim, Op, Refusal};
+use crate::board::Claim;
 use crate::git::RefUpdate;
 use crate::store::{Outgoing, Why};
 use crate::task::TaskId;
@@ -20,14 +20,6 @@ pub(super) struct Ending {
     pub update: RefUpdate,
     /// The object that says that the task has moved on, where the board does not travel along.
     told: Option<String>,
-}
-
-/// A move that was made under a claim which somebody else had by then.
-#[derive(Debug, Clone)]
-pub(in crate::app) struct LostMove {
-    task: TaskId,
-    line: Option<String>,
-    holder: Claim,
 }
 
 impl Workspace {
@@ -90,10 +82,9 @@ impl Workspace {
                 Some(line) if !exchange::upstream_has(self, remote, line)? && !board_goes => Ok(None),
                 _ => take_away(outgoing),
             },
-            (why, false) => {
-                if why == Why::Moved {
-                    self.note_lost(remote, &outgoing)?;
-                }
+            // It is kept until a look shows whether the claim was lost.
+            (Why::Moved, false) if !self.has_looked_since(outgoing.note.looks) => Ok(None),
+            (_, false) => {
                 self.store.drop_from_outbox(&outgoing.task, &outgoing.object)?;
                 Ok(None)
             }
@@ -126,48 +117,5 @@ impl Workspace {
         };
         let left = self.left_of(&sightings, &seen.object, &seen.entry);
         Ok(Some(seen.entry.claim(seen.object, self.now(), left)))
-    }
-
-    fn note_lost(&self, remote: &str, outgoing: &Outgoing) -> Result<(), Failure> {
-        let own = self.store.claim_file(&outgoing.task)?;
-        let outbox = self.store.outbox()?;
-        let is_own = |object: &Option<String>| {
-            own.as_ref().is_some_and(|claim| claim.remote == *object || claim.renewing == *object)
-                || outbox.iter().any(|gone| Some(&gone.object) == object.as_ref())
-        };
-        if let Some(holder) = self.others_claim(remote, &outgoing.task)?.filter(|claim| !is_own(&claim.remote)) {
-            let lost = LostMove { task: outgoing.task.clone(), line: outgoing.note.line.clone(), holder };
-            self.lost.borrow_mut().push(lost);
-        }
-        Ok(())
-    }
-
-    /// Moves that were made under a claim which somebody else had taken over are taken back. Of those that this command made, it is
-    /// refused.
-    pub(super) fn undo_lost(&self) -> Result<(), Failure> {
-        let mut refusal = Ok(());
-        for LostMove { task, line, holder } in self.lost.take() {
-            let undone = line.as_ref().map_or(Ok(false), |line| self.undo_line(line));
-            let failure = Failure::from(Refusal::held(&task, &holder));
-            match undone {
-                Ok(true) => self.notice(format!("{task}: your move was undone")),
-                Ok(false) => {}
-                Err(why) => self.notice(format!("{task}: your move could not be undone: {}", why.message)),
-            }
-            match line.is_some_and(|line| self.own_lines.borrow().contains(&line)) {
-                true => refusal = Err(failure),
-                false => self.notice(failure.message),
-            }
-        }
-        refusal
-    }
-
-    fn undo_line(&self, id: &str) -> Result<bool, Failure> {
-        let lock = self.lock()?;
-        let Some(line) = self.store.journal()?.0.into_iter().find(|line| line.id == id) else { return Ok(false) };
-        let changes: Vec<Change> = line.changes.iter().rev().map(Change::inverse).collect();
-        let op = Op { verb: "undo".into(), changes, undoes: Some(line.id) };
-        self.commit_as(&lock, op, &Actor { proof: None, ..self.actor()? })?;
-        Ok(true)
     }
 }

@@ -183,7 +183,7 @@ impl Workspace {
         if let Err(failure) = self.unless_silent(|| self.send_outbox().and_then(|()| self.renew_touched())) {
             self.notice(format!("{}: the changes to your claims will be sent by the next command", failure.message));
         }
-        self.undo_lost().and(result)
+        self.refuse_lost_moves().and(result)
     }
 
     /// Nobody waits again and again for a remote that does not answer, only to tell it something.

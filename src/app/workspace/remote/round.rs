@@ -41,6 +41,7 @@ impl<'a> Round<'a> {
 
     /// All that the remote has yet to hear. `own` is the task whose claim the caller is about to publish.
     pub fn gather(ws: &'a Workspace, remote: &'a str, own: Option<&TaskId>) -> Result<Self, Failure> {
+        ws.withdraw_lost(&ws.lock()?)?;
         let publishes = ws.exchanges().then(|| exchange::outgoing(ws, remote)).transpose()?.flatten();
         let branch = match publishes {
             Some(update) => Some(Branch { update, publishes: true }),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::app::workspace::open::test_switch;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Claim};
-use crate::store::{Outgoing, Sightings, Why};
+use crate::store::{OutboxNote, Outgoing, Sightings, Why};
 use crate::task::TaskId;
 
 use super::entry::ClaimEntry;
@@ -237,10 +237,12 @@ impl Workspace {
         let claim = self.claims()?.remove(id).filter(|_| self.claims_remote().is_some());
         if let Some(claim) = claim {
             let why = if moved.is_some() { Why::Moved } else { Why::GivenUp };
-            for (object, why) in [(claim.remote, why), (claim.renewing, Why::Unsettled)] {
-                if let Some(object) = object {
-                    self.put_out(id, object, why, moved.clone())?;
-                }
+            if let Some(object) = claim.renewing {
+                self.put_out(id, object, Why::Unsettled, None)?;
+            }
+            if let Some(object) = claim.remote {
+                let note = OutboxNote { why, line: moved, since: self.ticks().as_secs(), looks: claim.published };
+                self.store.put_in_outbox(&Outgoing { task: id.clone(), object, note })?;
             }
         }
         self.store.remove_claim(id)?;
@@ -251,7 +253,7 @@ impl Workspace {
     }
 
     pub(super) fn put_out(&self, id: &TaskId, object: String, why: Why, line: Option<String>) -> Result<(), Failure> {
-        let note = crate::store::OutboxNote { why, line, since: self.ticks().as_secs() };
+        let note = OutboxNote { why, line, since: self.ticks().as_secs(), looks: None };
         Ok(self.store.put_in_outbox(&Outgoing { task: id.clone(), object, note })?)
     }
 }

@@ -1,4 +1,4 @@
-//! What was chosen or typed, as a wish.
+//! Turns a choice or a typed text into a wish.
 
 use super::close;
 use crate::task::TaskId;
@@ -40,7 +40,7 @@ pub fn choose(model: &mut Model) -> Vec<Wish> {
             wait_for(popup, Wish::Do(Verb::Add { title }))
         }
         (Purpose::Search, _, Some(id)) => found(model, id),
-        // Typed faster than it is read: the first one, as soon as it is there.
+        // If the results are not there yet, the first one is opened as soon as they are.
         (Purpose::Search, ..) if popup.typed().trim().is_empty() => Vec::new(),
         (Purpose::Search, ..) => {
             let read = Read::Search(popup.typed().to_owned());
@@ -60,7 +60,7 @@ pub fn choose(model: &mut Model) -> Vec<Wish> {
     }
 }
 
-/// Kept until the task is sent back; an empty one is removed.
+/// Keeps a comment until the task is rejected; an empty comment is removed.
 fn commented(model: &mut Model, task: &TaskId, text: String) -> Vec<Wish> {
     model.popup = None;
     let Some(Screen::Review(review)) = model.screens.last_mut() else { return Vec::new() };
@@ -74,7 +74,7 @@ fn commented(model: &mut Model, task: &TaskId, text: String) -> Vec<Wish> {
     Vec::new()
 }
 
-/// Opened, and selected on the board below.
+/// Opens a task, and selects it on the board.
 pub fn found(model: &mut Model, id: TaskId) -> Vec<Wish> {
     model.popup = None;
     if let Some(place) = model.board.find(&id) {

@@ -1,4 +1,4 @@
-//! Popups: typed into, and closed without losing what was typed.
+//! Popups: handles typing, and closes them without losing the text.
 
 mod choose;
 mod open;
@@ -51,14 +51,14 @@ pub fn key(model: &mut Model, key: KeyEvent) -> Vec<Wish> {
     if edit(popup, key, control) { typed(model) } else { Vec::new() }
 }
 
-/// The help has no entries: where it is says how far it is scrolled.
+/// Scrolls the help. It has no entries, so the position is the scroll offset.
 fn scroll_help(popup: &mut Popup, key: KeyEvent) {
     let by = Motion::of(key).and_then(|motion| motion.lines(10)).unwrap_or(0);
     let lines: usize = HELP.iter().map(|(_, keys)| keys.len() + 2).sum();
     popup.at = popup.at.saturating_add_signed(by).min(lines);
 }
 
-/// Whether the text has changed.
+/// Edits the text; returns whether it has changed.
 fn edit(popup: &mut Popup, key: KeyEvent, control: bool) -> bool {
     let Some(input) = popup.input.as_mut() else { return false };
     let before = input.text().to_owned();
@@ -84,7 +84,7 @@ fn edit(popup: &mut Popup, key: KeyEvent, control: bool) -> bool {
     input.text() != before
 }
 
-/// The consequences of another letter.
+/// Handles a change of the text.
 fn typed(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.as_mut() else { return Vec::new() };
     (popup.said, popup.waits) = (None, None);
@@ -95,7 +95,7 @@ fn typed(model: &mut Model) -> Vec<Wish> {
             vec![Wish::Read(Read::Board { filter: model.filter.clone() })]
         }
         Purpose::Search => {
-            // Results for other words must not be chosen by mistake.
+            // The old results do not match the new text, and must not be chosen by mistake.
             popup.entries.clear();
             if text.trim().is_empty() { Vec::new() } else { vec![Wish::Read(Read::Search(text))] }
         }
@@ -107,7 +107,7 @@ fn typed(model: &mut Model) -> Vec<Wish> {
     }
 }
 
-/// An unfinished text is kept: a note is restored with its key, a file stays.
+/// Closes a popup but keeps an unfinished text: a note is shown again by its key, a file is kept.
 fn close(model: &mut Model) -> Vec<Wish> {
     let Some(popup) = model.popup.take() else { return Vec::new() };
     match (popup.purpose, popup.task.clone()) {

@@ -1,10 +1,10 @@
-//! Popups as they are opened, with what there is to choose from.
+//! Opens popups and fills their choices.
 
 use crate::task::TaskId;
 use crate::tui::model::{Entry, Lines, Model, Named, Popup, Purpose, Read, Screen, Wish};
 use crate::tui::words;
 
-/// As many as anybody looks through before they type another letter.
+/// The maximum number of entries; typing more letters narrows them.
 const MOST: usize = 200;
 
 pub fn open(model: &mut Model, popup: Popup) -> Vec<Wish> {
@@ -22,7 +22,7 @@ pub fn note(model: &mut Model, task: TaskId) -> Vec<Wish> {
     open(model, Popup::new(Purpose::Note, format!("note on {task}")).of(task).typing(&begun, Lines::Many))
 }
 
-/// The choices of its question, and room for other words.
+/// Offers the choices of the question, and an input for another answer.
 pub fn answer(model: &mut Model, task: TaskId) -> Vec<Wish> {
     let question = match model.screens.last() {
         Some(Screen::Inbox(inbox)) => inbox.selected().and_then(|item| item.question.clone()),
@@ -48,7 +48,7 @@ pub fn reject(model: &mut Model, task: TaskId) -> Vec<Wish> {
     open(model, Popup::new(Purpose::Reject, title).of(task).typing("", Lines::One))
 }
 
-/// On the selected line; what was said of it before can be changed.
+/// Opens the comment on the selected line; an existing comment can be changed.
 pub fn comment(model: &mut Model, task: TaskId) -> Vec<Wish> {
     let Some(Screen::Review(review)) = model.screens.last_mut() else { return Vec::new() };
     let Some(place) = review.place() else {

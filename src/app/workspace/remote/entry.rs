@@ -1,4 +1,4 @@
-//! What the reference of a claim holds.
+//! The content of a claim's reference on the remote.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::board::{Claim, Scope};
 use crate::task::Worker;
 
-/// No claim binds another machine longer than this without a sign of its holder, whatever it says.
+/// The longest lease that other machines respect, whatever the claim says.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The text of the object. It has no end time: clocks differ, so each machine counts the lease from when it first saw the object. The
@@ -24,7 +24,7 @@ pub(super) struct ClaimEntry {
     pub lease: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The journal line of the move that ended it. The task is nobody's, and not to be taken before that line is known.
+    /// The journal line of the move that ended the claim. Other machines may not claim the task before they have that line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moved: Option<String>,
     #[serde(default, skip_serializing_if = "Scope::is_empty")]
@@ -42,13 +42,13 @@ impl ClaimEntry {
         Self { worker, host, since, lease: lease.as_secs().max(1), command, moved: None, paths, nonce: nonce() }
     }
 
-    /// In the place of a claim whose task has moved on.
+    /// Replaces the claim of a task that has been moved.
     pub fn moved(worker: Worker, host: String, since: Timestamp, line: String) -> Self {
         let (command, paths) = (None, Scope::default());
         Self { worker, host, since, lease: LONGEST.as_secs(), command, moved: Some(line), paths, nonce: nonce() }
     }
 
-    /// What cannot be read binds nobody, and whoever claims the task replaces it.
+    /// A text that cannot be read counts as an expired claim.
     pub fn read(text: &str) -> Self {
         toml::from_str(text).unwrap_or_else(|_| Self {
             worker: Worker::new("unreadable").expect("a plain word is a name"),
@@ -70,7 +70,7 @@ impl ClaimEntry {
         Duration::from_secs(self.lease).min(LONGEST)
     }
 
-    /// As another clone's claim; `left` of its lease are still to come.
+    /// As a claim of another clone, with the time that is left of its lease.
     pub fn claim(self, object: String, now: Timestamp, left: Duration) -> Claim {
         Claim {
             live: !left.is_zero(),

@@ -1,7 +1,7 @@
-//! The board's commits between clones: what is here is committed, joined with what was fetched, and published.
+//! Exchanges the board between clones: commits it, joins it with what was fetched, and publishes it.
 //!
-//! Commits of the board that nobody else has are joined into one on top of what others have done, so that the history stays a line. Where
-//! a branch of a task stands on them, or code is among them, they are merged instead.
+//! Unpublished commits of the board are squashed into one on top of the fetched branch, so that the history stays linear. If a task's
+//! branch is based on them, or if they contain code, they are merged instead.
 
 use std::collections::BTreeMap;
 
@@ -23,9 +23,9 @@ pub struct Shared {
     pub branch: String,
     /// The branch's name there.
     pub upstream: String,
-    /// What was not committed yet.
+    /// The commit of changes that had not been committed.
     pub committed: Option<String>,
-    /// The commit that the board is at now, where it came from others.
+    /// The new commit of the board, if others had changes.
     pub pulled: Option<String>,
     /// The board's files that others changed.
     pub changed: Vec<String>,
@@ -50,12 +50,12 @@ impl Shared {
     }
 }
 
-/// What may come in beside the board.
+/// What may be merged besides the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Incoming {
-    /// Nothing: a person brings in code, when it suits them.
+    /// Nothing: people merge code themselves.
     Board,
-    /// Code, too: what other machines have merged.
+    /// Also code that other machines have merged.
     Everything,
 }
 
@@ -69,7 +69,7 @@ fn branch_of(upstream: &Upstream) -> String {
 }
 
 impl Workspace {
-    /// Whether this command exchanges the board by itself, together with its claims.
+    /// Whether this command pulls and pushes the board automatically, together with its claims.
     pub(in crate::app) fn exchanges(&self) -> bool {
         self.claims_remote().is_some()
             && !self.board_kept_back.get()
@@ -80,7 +80,7 @@ impl Workspace {
             }
     }
 
-    /// From here on, this process runs programs on tasks, and shares what comes of it.
+    /// Marks this process as one that runs programs on tasks, and therefore exchanges the board.
     pub(in crate::app) fn exchange_by_itself(&self) {
         self.runs_programs.set(true);
     }
@@ -94,7 +94,7 @@ impl Workspace {
         }
     }
 
-    /// At a pause: what others have done comes in, what was done here goes out. Trouble is told, and is for the next time.
+    /// Pulls and pushes the board between two turns. A failure is only reported; the next exchange tries again.
     pub(in crate::app) fn exchange_now(&self) {
         if self.claims_remote().is_some()
             && let Err(failure) = self.look().and_then(|()| self.send_all())
@@ -104,8 +104,8 @@ impl Workspace {
     }
 }
 
-/// Commits the board, joins it with what was last fetched, and says what is to be published; `None` where the remote has it all, or
-/// where it cannot be.
+/// Commits the board, joins it with what was last fetched, and returns the update to push; `None` if the remote has everything, or if
+/// the board cannot be pushed.
 pub(super) fn outgoing(ws: &Workspace, remote: &str) -> Result<Option<RefUpdate>, Failure> {
     let Some(upstream) = upstream(ws, remote) else { return Ok(None) };
     let there = ws.repository.commit_named(&upstream.tracking());
@@ -131,7 +131,7 @@ pub(super) fn outgoing(ws: &Workspace, remote: &str) -> Result<Option<RefUpdate>
     Ok(Some(RefUpdate::branch(&upstream, there, tip)))
 }
 
-/// That the board's branch is as it was last seen: a claim that goes by an older board is refused.
+/// The condition that the board's branch has not changed since the last fetch, so that a claim based on an older board is refused.
 pub(super) fn guard(ws: &Workspace, remote: &str) -> Option<RefUpdate> {
     let upstream = upstream(ws, remote)?;
     let there = ws.repository.commit_named(&upstream.tracking())?;
@@ -145,7 +145,7 @@ pub(super) fn is_published(ws: &Workspace, remote: &str) -> bool {
 
 /// Whether the board on the remote has a line of the journal.
 pub(super) fn upstream_has(ws: &Workspace, remote: &str, line: &str) -> Result<bool, Failure> {
-    // The journal is read only when there is a chance: this is asked by every command until the answer is yes.
+    // Every command asks this until the answer is yes, so the journal is read only if the answer can be yes.
     if !is_published(ws, remote) {
         return Ok(false);
     }
@@ -191,7 +191,7 @@ pub(super) fn changed_upstream(ws: &Workspace, remote: &str) -> Result<BTreeMap<
     Ok(found)
 }
 
-/// The remote has nothing to bring in.
+/// Commits the board; the remote has nothing to merge.
 pub(in crate::app) fn committed(ws: &Workspace, upstream: &Upstream) -> Result<Shared, Failure> {
     let lock = ws.lock()?;
     ws.withdraw_lost(&lock)?;
@@ -229,7 +229,7 @@ pub(in crate::app) fn bring_in(
     Ok(shared)
 }
 
-/// How what is here and what was fetched become one, and the message of the commit where there is one.
+/// How to join the board with what was fetched, and the message of the commit if one is made.
 fn joining(ws: &Workspace, upstream: &Upstream) -> Result<(Style, String), Failure> {
     let (ours, theirs) = (branch_of(upstream), upstream.tracking());
     let merge = format!("board: merge {}/{}\n", upstream.remote, upstream.theirs);
@@ -247,7 +247,7 @@ fn joining(ws: &Workspace, upstream: &Upstream) -> Result<(Style, String), Failu
     }
 }
 
-/// Whether every commit that the remote lacks is the board's, or was merged by ralph.
+/// Whether every commit that the remote lacks belongs to the board or was merged by ralph.
 fn is_ours_to_publish(ws: &Workspace, upstream: &Upstream) -> Result<bool, Failure> {
     let (ours, theirs) = (branch_of(upstream), upstream.tracking());
     let there = ws.repository.commit_named(&theirs).is_some();
@@ -276,7 +276,7 @@ fn is_board_only(ws: &Workspace, old: &str, new: &str) -> Result<bool, Failure> 
     Ok(strangers(ws, &ws.repository.paths_between(old, new)?, old, new)?.is_empty())
 }
 
-/// A link among the board's files leads wherever its maker likes.
+/// Refuses symbolic links among the board's files, because they could lead anywhere.
 fn refuse_links(ws: &Workspace, landing: &Landing) -> Result<(), Failure> {
     let links: Vec<String> = ws.repository.landing_links(landing)?;
     if links.is_empty() {
@@ -301,7 +301,7 @@ fn conflict(files: &BoardFiles, paths: &[String], upstream: &Upstream) -> Failur
     }
 }
 
-/// Whether a change of a path is the board's own.
+/// Whether a change of a path belongs to the board.
 fn belongs(ws: &Workspace, path: &str, old: &str, new: &str) -> Result<bool, Failure> {
     let at = |revision: &str| ws.repository.file_at(revision, path).map(Option::unwrap_or_default);
     Ok(is_board(path) || is_ours(path, &at(old)?, &at(new)?))
@@ -324,9 +324,9 @@ fn some(paths: &[String]) -> String {
     }
 }
 
-/// What comes in is the board's alone: a person brings in code, when it suits them.
+/// Refuses code in what was fetched: people merge code themselves.
 fn refuse_others(ws: &Workspace, landing: &Landing, upstream: &Upstream) -> Result<(), Failure> {
-    // Between two tips of the branch there may be code of others that this clone has already.
+    // Between the two tips there may be code that this clone already has.
     let base = ws.repository.common_commit(&landing.old, &landing.tip)?.unwrap_or_else(|| landing.old.clone());
     let paths = ws.repository.paths_between(&base, &landing.tip)?;
     let others = strangers(ws, &paths, &base, &landing.tip)?;
@@ -339,7 +339,7 @@ fn refuse_others(ws: &Workspace, landing: &Landing, upstream: &Upstream) -> Resu
         .hint(Hint::shell("git pull", "first; it merges the board as well")))
 }
 
-/// What goes out is the board's alone: a person publishes code, when it is ready.
+/// Refuses to publish code: people push code themselves.
 pub(in crate::app) fn refuse_code(ws: &Workspace, upstream: &Upstream, there: bool) -> Result<(), Failure> {
     let ours = branch_of(upstream);
     let others = if there {
@@ -347,7 +347,7 @@ pub(in crate::app) fn refuse_code(ws: &Workspace, upstream: &Upstream, there: bo
         strangers(ws, &paths, &upstream.tracking(), &ours)?
     } else {
         let paths = ws.repository.paths_of(&ours)?;
-        // Before the first commit there was nothing.
+        // The remote has no commit yet.
         strangers(ws, &paths, "", &ours)?
     };
     if others.is_empty() {

@@ -1,4 +1,4 @@
-//! A program under a claim: its lease is renewed beside it, since other machines cannot see that it runs.
+//! Renews the lease of a claim while a program runs under it, because other machines cannot see that it runs.
 
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use crate::task::TaskId;
 use super::publish::renew_remote;
 use super::view::millis;
 
-/// Why a program may not go on.
+/// Why a program must stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::app) enum Lapsed {
-    /// Somebody else has its claim.
+    /// Another worker has taken over its claim.
     TakenOver,
-    /// Its lease is over, and the remote cannot be reached: somebody else may have its claim.
+    /// Its lease has expired and the remote cannot be reached, so another machine may hold the task.
     CutOff,
 }
 
@@ -30,14 +30,14 @@ pub(in crate::app) struct LeaseKeeper {
 }
 
 impl LeaseKeeper {
-    /// For a claim that other machines see; for any other there is nothing to keep.
+    /// Does nothing for a claim that is not on a remote.
     pub fn new(ws: &Workspace, id: &TaskId, remote: bool) -> Self {
         let now = Instant::now();
         let options = remote.then(|| ws.options());
         Self { options, id: id.clone(), renewal: None, next: now + ws.remote_lease() / 3, looked: now }
     }
 
-    /// Renews the lease when it is time, without waiting for the remote; says so when the program may not go on.
+    /// Renews the lease in the background when it is due. Returns why the program must stop, if it must.
     pub fn check(&mut self, ws: &Workspace) -> Option<Lapsed> {
         let options = self.options.as_ref()?;
         if let Some(renewal) = &self.renewal {
@@ -61,7 +61,7 @@ impl LeaseKeeper {
     }
 }
 
-/// Whether the lease was over some time ago. Until then the remote may answer after all.
+/// Whether the lease and a grace period have passed. Until then the remote may answer again.
 fn is_over(ws: &Workspace, id: &TaskId) -> bool {
     let lease = ws.remote_lease();
     let grace = (lease / 10).min(Duration::from_secs(60));

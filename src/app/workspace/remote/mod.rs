@@ -1,15 +1,15 @@
-//! Several machines on one board: claims as references on a git remote, and the board's own commits. The remote decides who was
-//! first; nothing of ralph runs there.
+//! One board on several machines: claims are references on a git remote, and the board travels as commits. The remote decides which
+//! machine was first; no part of ralph runs there.
 //!
 //! ```text
-//! entry.rs     what the reference of a claim holds
+//! entry.rs     the content of a claim's reference
 //! view.rs      which claims this clone knows, and how long they last by its own clock
 //! publish.rs   a claim is published before it is taken here; its lease is renewed
 //! round.rs     one push: ended claims, the board, and a new claim, all or nothing
-//! outbox.rs    what the remote has yet to hear, through crashes and timeouts
-//! exchange.rs  the board's commits between clones
+//! outbox.rs    changes that the remote has not confirmed yet; it survives crashes and timeouts
+//! exchange.rs  commits, merges and publishes the board
 //! lost.rs      what this clone did under a claim that another machine has taken over
-//! lease.rs     a program under a claim: its lease is renewed beside it, and what happens when that fails
+//! lease.rs     renews the lease of a claim while a program runs under it
 //! ```
 //!
 //! The remote is never asked while the board's lock is held. `docs/several-machines.md` has the guarantees.

@@ -1,4 +1,4 @@
-//! What the remote has yet to hear: claims that ended here, and pushes of which nobody knows the outcome.
+//! The outbox: claims that ended here and are still on the remote, and pushes whose outcome is unknown.
 
 use crate::app::{Failure, Workspace};
 use crate::board::Claim;
@@ -10,20 +10,20 @@ use super::entry::ClaimEntry;
 use super::exchange;
 use super::round::{Round, Settled};
 
-/// A push of which nobody knows the outcome may still arrive after hours: a hook of the server may be slow. In seconds.
+/// How long a push with an unknown outcome may still take effect, in seconds: a hook of the server may be slow.
 const LATEST: u64 = 24 * 60 * 60;
 const TRIES: usize = 5;
 
-/// One change on the remote that the outbox asks for.
+/// A change on the remote that the outbox asks for.
 pub(super) struct Ending {
     pub outgoing: Outgoing,
     pub update: RefUpdate,
-    /// The object that says that the task has moved on, where the board does not travel along.
+    /// The object that says that the task was moved, if the board is not in the same push.
     told: Option<String>,
 }
 
 impl Workspace {
-    /// Tells the remote what it has yet to hear of claims; the board goes along where that is exchanged.
+    /// Sends the outbox, together with the board if this command exchanges it.
     pub(super) fn send_outbox(&self) -> Result<(), Failure> {
         match self.store.outbox()?.is_empty() {
             true => Ok(()),
@@ -31,7 +31,7 @@ impl Workspace {
         }
     }
 
-    /// The same, and the board also where no claim has ended.
+    /// The same, but also sends the board if no claim has ended.
     pub(super) fn send_all(&self) -> Result<(), Failure> {
         let Some(remote) = self.claims_remote() else { return Ok(()) };
         if self.waits_for_a_push()? {
@@ -50,7 +50,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// Whether a push is out of which nobody knows the outcome, and the last look was before it could be seen.
+    /// Whether the outcome of a push is unknown, and the last fetch was too early to show it.
     fn waits_for_a_push(&self) -> Result<bool, Failure> {
         let sightings = self.store.sightings();
         let now = self.ticks().as_secs();
@@ -65,7 +65,7 @@ impl Workspace {
         self.store.try_hold_remote(id).is_ok_and(|hold| hold.is_none())
     }
 
-    /// What is to be done about one of them now; `None` where there is nothing to do, or nothing yet.
+    /// The change that an entry needs now; `None` if it needs none, or none yet.
     pub(super) fn ending(&self, remote: &str, outgoing: Outgoing, board_goes: bool) -> Result<Option<Ending>, Failure> {
         let there = self.object_of(remote, &outgoing.task)?;
         let is_there = there.as_ref() == Some(&outgoing.object);
@@ -91,7 +91,7 @@ impl Workspace {
         }
     }
 
-    /// The claim becomes a note that the task has moved on: others leave it alone until they have the board that says so.
+    /// Replaces the claim with a note that the task was moved: other machines leave it alone until they have that move.
     fn tell_moved(&self, outgoing: Outgoing, expected: Option<String>) -> Result<Ending, Failure> {
         let line = outgoing.note.line.clone().unwrap_or_default();
         let entry = ClaimEntry::moved(self.me()?, crate::os::process::host_name(), self.now(), line);
@@ -100,7 +100,7 @@ impl Workspace {
         Ok(Ending { outgoing, update, told: Some(object) })
     }
 
-    /// The remote has heard of it.
+    /// The remote has accepted the change.
     pub(super) fn note_ended(&self, ending: &Ending) -> Result<(), Failure> {
         let Outgoing { task, object, note } = &ending.outgoing;
         if let Some(told) = &ending.told {
@@ -109,7 +109,7 @@ impl Workspace {
         Ok(self.store.drop_from_outbox(task, object)?)
     }
 
-    /// Another clone's claim on a task, whatever this clone has.
+    /// The claim of another clone on a task, even if this clone has one, too.
     pub(super) fn others_claim(&self, remote: &str, id: &TaskId) -> Result<Option<Claim>, Failure> {
         let sightings = self.store.sightings();
         let Some(seen) = self.seen(remote)?.remove(id).filter(|seen| seen.entry.moved.is_none()) else {

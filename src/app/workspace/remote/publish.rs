@@ -1,7 +1,7 @@
-//! A claim is published before it is taken here, so that the remote decides who was first.
+//! Publishes a claim before it is granted here, so that the remote decides which machine was first.
 //!
-//! The push is optimistic: it goes by what this clone last saw, and the remote refuses it where that is out of date. Only then is the
-//! remote asked. Whoever dies in between has left a note in the outbox, which the next command of this clone settles.
+//! The push is optimistic: it expects what this clone last fetched, and the remote refuses it if that is out of date. Only then does
+//! this clone fetch. If the process dies in between, its note in the outbox tells the next command of this clone what to take back.
 
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,12 @@ use super::entry::ClaimEntry;
 use super::round::{Round, Settled};
 use super::view::{Reach, millis};
 
-/// A claim that is on the remote and not yet here. A first one that is dropped is left to be taken back; one that renews is
-/// its holder's either way.
+/// A claim that the remote has accepted and that is not granted here yet. If a new claim is dropped, its note in the outbox takes it
+/// back; a renewal stays the holder's.
 pub(in crate::app) struct Published {
     object: String,
     until: jiff::Timestamp,
-    /// How often the remote had been looked at when it took the claim.
+    /// How often the remote had been fetched when it accepted the claim.
     looks: u64,
     /// When its lease began.
     leased: u64,
@@ -37,16 +37,16 @@ impl Published {
         claim.renewing = None;
     }
 
-    /// It is this clone's now: there is nothing to take back.
+    /// The claim has been granted here, so it must not be taken back.
     pub fn settle(&self, ws: &Workspace, id: &TaskId) -> Result<(), Failure> {
         Ok(ws.store.drop_from_outbox(id, &self.object)?)
     }
 }
 
 const TRIES: u32 = 20;
-/// How often a claim whose files another machine has just claimed is tried again.
+/// How often a claim is tried again if another machine has just claimed some of the same files.
 const OVERLAPS: u32 = 4;
-/// A remote that takes longer than this to fail is left alone for a while by what can wait.
+/// If the remote takes longer than this to fail, commands that can wait do not ask it for a while.
 const SLOW: Duration = Duration::from_secs(2);
 const REST: Duration = Duration::from_secs(60);
 
@@ -65,7 +65,7 @@ pub(in crate::app) fn publish(
     }
     for attempt in 0..TRIES {
         let (id, _) = match draft(&board()?) {
-            // What is known here may be old.
+            // The claims known here may be out of date.
             Err(failure) if !looked && may_be_outdated(&failure) => {
                 ws.look().map_err(unless_local)?;
                 looked = true;
@@ -74,7 +74,7 @@ pub(in crate::app) fn publish(
             drafted => drafted?,
         };
         let hold = ws.store.hold_remote(&id)?;
-        // What is expected is read before it is judged again: a claim that comes in after that makes the remote say no.
+        // Read the expected object before deciding again: if another claim arrives after that, the remote refuses the push.
         let there = ws.object_of(remote, &id)?;
         let (same, claim) = draft(&board()?)?;
         if same != id {
@@ -82,12 +82,12 @@ pub(in crate::app) fn publish(
         }
         match put(ws, remote, &id, &claim, there, hold).map_err(unless_local)? {
             Some(published) => {
-                // Another machine may have published an overlapping scope at the same moment. Whoever comes second sees the
-                // first in this look, before anything is granted here.
+                // Another machine may have published an overlapping scope at the same moment. The later of the two sees the other
+                // in this look, before the claim is granted here.
                 if !claim.paths.is_empty() {
                     ws.look()?;
                     if attempt < OVERLAPS && draft(&board()?).is_err_and(|failure| failure.code == Code::ScopeHeld) {
-                        // Both may have seen each other, and withdraw.
+                        // Each may have seen the other, so both withdraw and try again.
                         drop(published);
                         ws.send_outbox()?;
                         pause(ws, attempt + 4);
@@ -108,14 +108,14 @@ pub(in crate::app) fn publish(
     Err(Failure::new(FailureKind::Raced, Code::Raced, message).hint(Hint::Retry))
 }
 
-/// So that those who lost together do not try again together.
+/// A random pause, so that machines that lost at the same moment do not try again at the same moment.
 fn pause(ws: &Workspace, attempt: u32) {
     if attempt > 0 {
         std::thread::sleep(Duration::from_millis(ws.rng().u64(5..=20) << attempt.min(5)));
     }
 }
 
-/// Whether another look at the remote could bring another answer.
+/// Whether the answer could be different after another fetch.
 fn may_be_outdated(failure: &Failure) -> bool {
     matches!(failure.kind, FailureKind::Raced | FailureKind::Nothing | FailureKind::Refused)
 }
@@ -129,9 +129,8 @@ fn unless_local(failure: Failure) -> Failure {
     }
 }
 
-/// Publishes a claim in the place of what is expected there, together with what else the remote has yet to hear. What is to become of
-/// it if we die now is written down first: a new one is to be taken back, one that renews is its holder's whether the remote has
-/// heard of it or not.
+/// Replaces the expected object on the remote with this claim, in one push with everything else that is outgoing. Before that, a note
+/// says what to do if this process dies: take back a new claim, or keep a renewal, whether or not the remote has accepted it.
 fn put(
     ws: &Workspace,
     remote: &str,
@@ -166,27 +165,32 @@ fn put(
 }
 
 impl Workspace {
-    /// How many looks say nothing about what is published now; one that is under way may have begun before.
+    /// The number of looks that cannot show what is pushed now. A look that is under way may have started before the push.
     fn looks_by_now(&self) -> Result<u64, Failure> {
         let idle = self.store.try_remote_lock()?.is_some();
         Ok(self.store.sightings().looks + u64::from(!idle))
     }
 
-    /// What a verb leaves to be done on the remote. For the end of a command, when no lock is held.
+    /// Tells the remote what a command has changed. Called at the end of the command, when no lock is held.
     ///
     /// # Errors
-    /// Where a move of this command was made under a claim that somebody else had taken over: it is undone.
+    /// If this command moved a task under a claim that another machine had taken over. The move has been undone.
     pub fn finish<T>(&self, result: Result<T, Failure>) -> Result<T, Failure> {
+        self.tell_remote().and(result)
+    }
+
+    // Apart from `finish`, so that it is compiled once and not for each type of result.
+    fn tell_remote(&self) -> Result<(), Failure> {
         if self.claims_remote().is_none() || self.is_past() {
-            return result;
+            return Ok(());
         }
         if let Err(failure) = self.unless_silent(|| self.send_outbox().and_then(|()| self.renew_touched())) {
             self.notice(format!("{}: the changes to your claims will be sent by the next command", failure.message));
         }
-        self.refuse_lost_moves().and(result)
+        self.refuse_lost_moves()
     }
 
-    /// Nobody waits again and again for a remote that does not answer, only to tell it something.
+    /// Does nothing for a minute after the remote did not answer, so that not every command waits for it.
     fn unless_silent(&self, tell: impl FnOnce() -> Result<(), Failure>) -> Result<(), Failure> {
         let (sightings, now) = (self.store.sightings(), millis(self.ticks()));
         let rests = |since: u64| since <= now && Duration::from_millis(now - since) < REST;
@@ -203,7 +207,7 @@ impl Workspace {
         told
     }
 
-    /// A sign of the holder renews its lease on the remote, too, once half of it is over.
+    /// Renews the leases of touched tasks on the remote, once half of a lease has passed.
     fn renew_touched(&self) -> Result<(), Failure> {
         for id in self.touched.take() {
             let due = self.claims()?.remove(&id).is_some_and(|claim| {
@@ -218,7 +222,7 @@ impl Workspace {
     }
 }
 
-/// Changes a claim's file if it is still the one that was read; whether it was.
+/// Changes a claim's file, unless it has been replaced since it was read. Returns whether it was changed.
 fn replace_claim(ws: &Workspace, id: &TaskId, read: &Claim, change: impl FnOnce(&mut Claim)) -> Result<bool, Failure> {
     let _lock = ws.lock()?;
     let Some(mut claim) = ws.store.claim_file(id)?.filter(|claim| claim.token == read.token) else { return Ok(false) };
@@ -227,7 +231,7 @@ fn replace_claim(ws: &Workspace, id: &TaskId, read: &Claim, change: impl FnOnce(
     Ok(true)
 }
 
-/// Another lease on the remote for a claim of this clone; `false` where it has been lost.
+/// Renews the lease of a claim of this clone on the remote; `false` if the claim has been lost.
 pub(super) fn renew_remote(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
     let Some(remote) = ws.claims_remote() else { return Ok(true) };
     for _ in 0..3 {
@@ -238,7 +242,7 @@ pub(super) fn renew_remote(ws: &Workspace, id: &TaskId) -> Result<bool, Failure>
         if claim.remote.is_none() {
             return Ok(true);
         }
-        // Its own object, and never what somebody else has put there.
+        // Expect only our own object, never one of another machine.
         let there = ws.object_of(remote, id)?;
         let expected = if there.is_some() && there == claim.renewing { there } else { claim.remote.clone() };
         if let Some(published) = put(ws, remote, id, &claim, expected, hold)? {
@@ -249,7 +253,7 @@ pub(super) fn renew_remote(ws: &Workspace, id: &TaskId) -> Result<bool, Failure>
     Ok(false)
 }
 
-/// Writes down what the remote has taken, unless the claim has gone or changed hands here in the meantime.
+/// Stores that the remote has accepted the claim, unless the claim here has ended or been replaced in the meantime.
 fn keep(ws: &Workspace, id: &TaskId, claim: &Claim, published: &Published) -> Result<bool, Failure> {
     let kept = replace_claim(ws, id, claim, |claim| published.mark(claim))?;
     match kept {
@@ -259,7 +263,7 @@ fn keep(ws: &Workspace, id: &TaskId, claim: &Claim, published: &Published) -> Re
     Ok(kept)
 }
 
-/// Claims that were made while the remote could not be reached: it hears of them now, and may know better.
+/// Publishes claims that were granted while the remote could not be reached. Another machine may hold the same task by now.
 pub(in crate::app) fn publish_missing(ws: &Workspace) -> Result<(), Failure> {
     let Some(remote) = ws.claims_remote() else { return Ok(()) };
     ws.refresh_claims()?;

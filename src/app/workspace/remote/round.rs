@@ -1,4 +1,4 @@
-//! One push: claims that have ended, the board, and a new claim. The remote takes all of it, or nothing.
+//! One atomic push: ended claims, the board, and a new claim.
 
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::git::{RefAnswer, RefUpdate};
@@ -8,11 +8,11 @@ use crate::task::TaskId;
 use super::exchange;
 use super::outbox::Ending;
 
-/// What travels together.
+/// The contents of one push.
 pub(super) struct Round<'a> {
     ws: &'a Workspace,
     remote: &'a str,
-    /// The branch of the board: new commits, or that it has to be as it was last seen.
+    /// The branch of the board: new commits, or only the condition that it has not changed since the last fetch.
     branch: Option<Branch>,
     endings: Vec<Ending>,
     _holds: Vec<FileLock>,
@@ -20,26 +20,26 @@ pub(super) struct Round<'a> {
 
 struct Branch {
     update: RefUpdate,
-    /// It has commits that the remote does not have.
+    /// This clone has commits that the remote does not have.
     publishes: bool,
 }
 
-/// What came of it.
+/// The result of a push.
 pub(super) enum Settled {
     All,
-    /// The new claim alone: the remote cannot take several changes in one step.
+    /// Only the new claim was accepted or refused: this remote cannot push atomically.
     Claim(RefAnswer),
-    /// Something was not as this clone last saw it.
+    /// Something on the remote has changed since this clone last fetched.
     Stale,
 }
 
 impl<'a> Round<'a> {
-    /// A renewal travels alone: what others have done to the board is nothing to it.
+    /// A push with nothing else in it, for a renewal: it does not depend on the state of the board.
     pub fn alone(ws: &'a Workspace, remote: &'a str) -> Self {
         Self { ws, remote, branch: None, endings: Vec::new(), _holds: Vec::new() }
     }
 
-    /// All that the remote has yet to hear. `own` is the task whose claim the caller is about to publish.
+    /// Everything that is outgoing. `own` is the task whose claim the caller is about to publish.
     pub fn gather(ws: &'a Workspace, remote: &'a str, own: Option<&TaskId>) -> Result<Self, Failure> {
         ws.withdraw_lost(&ws.lock()?)?;
         let publishes = ws.exchanges().then(|| exchange::outgoing(ws, remote)).transpose()?.flatten();
@@ -51,7 +51,7 @@ impl<'a> Round<'a> {
             || (ws.exchanges() && exchange::is_published(ws, remote));
         let (mut endings, mut holds) = (Vec::new(), Vec::new());
         for outgoing in ws.store.outbox()?.into_iter().filter(|outgoing| Some(&outgoing.task) != own) {
-            // A program still works on it, or somebody is just publishing it.
+            // A program is still running under it.
             if ws.store.is_held(&outgoing.task) {
                 continue;
             }
@@ -87,7 +87,7 @@ impl<'a> Round<'a> {
             self.ws.note_ended(ending)?;
         }
         if let Some(RefAnswer::Denied(reason)) = of_branch.first() {
-            // Claims go on without the board.
+            // Claims are still exchanged, without the board.
             self.ws.keep_board_back(&format!("{} rejected the push of the board: {reason}", self.remote));
             return Ok(Settled::Stale);
         }
@@ -103,7 +103,8 @@ impl<'a> Round<'a> {
     }
 }
 
-/// The lock under which a task's claim is changed on the remote, once for all that is outgoing of it. `None` where somebody else has it.
+/// Takes the lock for changing a task's claim on the remote, once per task. `None` if another process has it, or if it is already
+/// taken.
 fn hold_once(ws: &Workspace, outgoing: &Outgoing, endings: &[Ending]) -> Result<Option<Option<FileLock>>, Failure> {
     if endings.iter().any(|ending| ending.outgoing.task == outgoing.task) {
         return Ok(None);

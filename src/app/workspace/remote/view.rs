@@ -1,7 +1,7 @@
-//! Which claims this clone knows: its own, and those of others as they were last seen on the remote.
+//! The claims that this clone knows: its own, and those of other machines as of the last fetch.
 //!
-//! Whether a claim of another machine still lives is told by this machine's steady clock alone: it ends when its object has been seen
-//! unchanged for its lease. A renewal is another object, so that it begins anew.
+//! Only this machine's monotonic clock decides whether a claim of another machine is live: the claim expires when its object has been
+//! seen unchanged for the length of its lease. A renewal is a new object, so the lease starts again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -15,23 +15,23 @@ use crate::task::TaskId;
 use super::entry::ClaimEntry;
 use super::exchange;
 
-/// How far a claim reaches.
+/// Where a claim is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Reach {
-    /// As far as `claims.remote` says.
+    /// On `claims.remote`, if it is set.
     #[default]
     Remote,
-    /// This machine only.
+    /// Only on this machine.
     Local,
 }
 
-/// A claim on the remote, as this clone last saw it.
+/// A claim on the remote, as of the last fetch.
 pub(super) struct Seen {
     pub object: String,
     pub entry: ClaimEntry,
 }
 
-/// After so long without a look, what is known of others is looked at before it is relied on.
+/// After this time without a fetch, the remote is asked before the known claims are relied on.
 const OLD: Duration = Duration::from_secs(5 * 60);
 
 impl Workspace {
@@ -43,7 +43,7 @@ impl Workspace {
     /// A clock that nobody can set.
     pub(in crate::app) fn ticks(&self) -> Duration {
         let steady = test_switch("RALPH_TICKS").and_then(|ticks| ticks.parse().ok()).map(Duration::from_secs_f64);
-        // A test that sets the wall clock alone sets both.
+        // A test that sets only the wall clock sets both clocks.
         let wall = || test_switch("RALPH_NOW").map(|_| Duration::from_secs(self.now().as_second().unsigned_abs()));
         steady.or_else(wall).unwrap_or_else(crate::os::clock::ticks)
     }
@@ -60,8 +60,8 @@ impl Workspace {
         for (id, claim) in &mut claims {
             let there = seen.get(id).map(|seen| &seen.object);
             let is_own = there.is_some() && (there == claim.remote.as_ref() || there == claim.renewing.as_ref());
-            // Whoever finds another's claim, or none, where its own was has lost it; but what was seen before it was there says
-            // nothing.
+            // A claim is lost if the remote has another one, or none, in its place. A fetch from before it was published does not
+            // count.
             let is_lost =
                 claim.remote.is_some() && !is_own && claim.published.is_none_or(|then| sightings.looks > then);
             claim.live |= !claim.held && self.is_certain(claim);
@@ -80,16 +80,16 @@ impl Workspace {
         Ok(claims)
     }
 
-    /// What is left of the lease of another machine's claim.
+    /// The time that is left of the lease of another machine's claim.
     pub(super) fn left_of(&self, sightings: &Sightings, object: &str, entry: &ClaimEntry) -> Duration {
         let now = millis(self.ticks());
-        // Before a restart of this machine the clock was another one. Whatever was not noted is seen now.
+        // After a restart the monotonic clock starts again, so older times do not count. An object without a time is seen now.
         let first = sightings.first.get(object).copied().filter(|first| *first <= now).unwrap_or(now);
         entry.lease().saturating_sub(Duration::from_millis(now - first))
     }
 
-    /// Whether nobody can have taken over this claim of our own: its lease began before the remote took it, so that it is over here
-    /// before it is over anywhere else. Only force ends it earlier.
+    /// Whether no other machine can have taken over this claim of our own. Our lease started before the remote accepted the claim, so
+    /// it expires here before it expires anywhere else. Only `--force` ends it earlier.
     pub(super) fn is_certain(&self, claim: &Claim) -> bool {
         let now = millis(self.ticks());
         claim.remote.is_some()
@@ -105,12 +105,12 @@ impl Workspace {
         Ok(self.repository.claims_of(remote)?.into_iter().filter_map(read).collect())
     }
 
-    /// The object that holds a task's claim on the remote, as far as is known.
+    /// The object of a task's claim on the remote, as of the last fetch.
     pub(super) fn object_of(&self, remote: &str, id: &TaskId) -> Result<Option<String>, Failure> {
         Ok(self.seen(remote)?.remove(id).map(|seen| seen.object))
     }
 
-    /// Asks the remote who has what. Only then is a lock without a claim known to be nobody's.
+    /// Fetches the claims. Only after that is a task in a lock state without a claim known to be free.
     pub(in crate::app) fn refresh_claims(&self) -> Result<(), Failure> {
         if self.claims_remote().is_none() {
             return Ok(());
@@ -125,7 +125,7 @@ impl Workspace {
         let asked = self.store.sightings().looks;
         let _one = self.store.remote_lock()?;
         let mut sightings = self.store.sightings();
-        // A look that began after we asked has brought what we want to know.
+        // If another process started a look after we asked, its result is recent enough.
         if sightings.looks < asked + 2 {
             self.repository.fetch_claims(remote, exchange::upstream(self, remote).as_ref())?;
             let now = millis(self.ticks());
@@ -143,20 +143,19 @@ impl Workspace {
         Ok(())
     }
 
-    /// Whether what is known of other machines is recent enough to act on: the remote refuses what does not fit, so it need not be
-    /// more than that.
+    /// Whether the last fetch is recent enough to act on. It may be some minutes old, because the remote refuses what is out of date.
     pub(super) fn has_looked(&self) -> bool {
         let (sightings, now) = (self.store.sightings(), millis(self.ticks()));
         sightings.looks > 0 && sightings.last <= now && Duration::from_millis(now - sightings.last) < OLD
     }
 
-    /// Whether nobody can hold a task without this clone's knowing.
+    /// Whether this clone knows every claim.
     pub(in crate::app) fn knows_all_claims(&self) -> bool {
         self.claims_remote().is_none() || self.fresh.get()
     }
 
-    /// Before a move: a claim of our own that is certain needs no look. Otherwise whoever lost a claim elsewhere should hear of it
-    /// now, and whoever cannot ask may not rely on a lease that is over.
+    /// Before a move: a claim of our own that is certain needs no fetch. Otherwise the fetch shows whether the claim was lost; if the
+    /// remote cannot be reached, an expired claim is refused.
     pub(in crate::app) fn look_for_claims(&self, id: &TaskId) -> Result<(), Failure> {
         let Some(remote) = self.claims_remote().filter(|_| !self.fresh.get()) else { return Ok(()) };
         let own = self.store.claim_file(id)?.filter(|claim| claim.remote.is_some());
@@ -174,8 +173,8 @@ impl Workspace {
         }
     }
 
-    /// A holder who comes back after its lease and finds its claim as it was goes on. Should somebody take it at this moment, the push at the
-    /// end of the command is refused.
+    /// Renews an expired claim that nobody has taken over. If another machine takes it at this moment, the push at the end of the command
+    /// is refused.
     fn revive(&self, id: &TaskId, remote: &str, claim: &Claim) -> Result<(), Failure> {
         let is_there = self.object_of(remote, id)?.is_some_and(|there| claim.remote.as_ref() == Some(&there));
         if is_there && !claim.held && self.me().is_ok_and(|me| me == claim.worker) {
@@ -186,13 +185,13 @@ impl Workspace {
         Ok(())
     }
 
-    /// What was seen of other machines is of an earlier turn; so is what kept the board back.
+    /// For a new turn: fetch again, and try again to push the board.
     pub(in crate::app) fn look_anew(&self) {
         self.fresh.set(false);
         self.board_kept_back.set(false);
     }
 
-    /// Another look; where the remote cannot be reached, that is told.
+    /// Fetches again. A remote that cannot be reached is only reported.
     pub(in crate::app) fn look_again(&self) {
         if let Err(failure) = self.look() {
             self.tell_unseen(&failure);
@@ -203,7 +202,7 @@ impl Workspace {
         self.notice(format!("{}: using the last known claims of other machines", failure.message));
     }
 
-    /// The board with all that other machines bear on: their claims, and what they have changed.
+    /// The board with the claims of other machines and the tasks that they have changed.
     pub(in crate::app) fn with_others(&self, board: Board) -> Result<Board, Failure> {
         let board = board.with_claims(self.claims()?);
         match self.claims_remote() {
@@ -212,7 +211,7 @@ impl Workspace {
         }
     }
 
-    /// Tasks that others have moved on or changed, and where, as far as this clone has seen it and does not have it.
+    /// Tasks that other machines have moved or changed and this clone does not have yet, with the place of the change.
     fn changed_elsewhere(&self, remote: &str) -> Result<BTreeMap<TaskId, String>, Failure> {
         let mut found = exchange::changed_upstream(self, remote)?;
         let moved: Vec<(TaskId, ClaimEntry)> = self
@@ -232,7 +231,7 @@ impl Workspace {
         Ok(found)
     }
 
-    /// Gives up a claim here; on the remote, once the board's lock is free. `moved` is the journal line of the move that ended it.
+    /// Ends a claim here, and on the remote once the board's lock is free. `moved` is the journal line of the move that ended it.
     pub(in crate::app) fn drop_claim(&self, id: &TaskId, moved: Option<String>) -> Result<(), Failure> {
         let claim = self.claims()?.remove(id).filter(|_| self.claims_remote().is_some());
         if let Some(claim) = claim {

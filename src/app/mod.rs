@@ -37,8 +37,8 @@ mod workspace;
 pub use crate::agent::host::{AgentEvent, Usage};
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::board::{
-    Board, Change, Convergence, Day, Event, EventKind, Grouping, Position, Query, Request, SortKey, Stream, Via,
-    command_for,
+    Board, Change, Convergence, Day, Event, EventKind, Grouping, ParentHold, Position, Query, Request, SortKey, Stream,
+    Via, command_for,
 };
 pub use crate::config::{SPECS, duration};
 pub use crate::os::confine::{enter as confine, is_supported as can_confine};
@@ -89,7 +89,7 @@ pub use read::diff::{DiffSide, TaskDiff, diff};
 pub use read::graph::{GraphNode, Graphed, TreeNode, graph, tree};
 pub use read::inbox::{Inbox, InboxItem, InboxKind, inbox, waiting_count};
 pub use read::list::{ListAsk, Listed, list, list_archived};
-pub use read::position::{ConvergedView, GroupView, PositionView, converged, group, position};
+pub use read::position::{ConvergedView, GroupView, PositionView, converged, group, position, position_of};
 pub use read::schema::{SCHEMAS, schema};
 pub use read::search::{Hit, search};
 pub use read::show::{Shown, show, show_listed, show_without_moves};

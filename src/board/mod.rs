@@ -45,7 +45,7 @@ pub use group::{Convergence, Group};
 pub use holders::Return;
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
-pub use parents::{Advance, DEEPEST_PARENTS};
+pub use parents::{Advance, AdvanceLimits, DEEPEST_PARENTS, ParentHold};
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
 pub use refer::{Candidate, Named, RefError, resolve, resolve_exact, unmarked};

@@ -1,7 +1,9 @@
 //! Parents move with their children: one rule, applied in the same commit.
 
+use std::collections::BTreeMap;
+
 use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, Turn, joined};
-use crate::task::{StateName, TaskId, Value};
+use crate::task::{StateName, Task, TaskId, Value};
 
 /// The number of levels of parents that are followed; `doctor` reports deeper ones.
 pub const DEEPEST_PARENTS: usize = 100;
@@ -13,6 +15,42 @@ enum Fall {
     WhenPassed,
     /// Whenever a child is behind it.
     Always,
+}
+
+/// Why a parent stays where it is.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub enum ParentHold {
+    /// The parent is in a state that its children do not change: somebody works on it, or it is beside the pipeline.
+    Apart(StateName),
+    /// A child is outside the pipeline, so that nobody knows how far it is.
+    Outside { child: TaskId, state: StateName },
+    /// Every child is canceled.
+    AllCanceled,
+    /// The least advanced child is not at a gate that the parent could move to.
+    NoGate { least: StateName },
+    /// The parent has already reached the last gate of its children.
+    There(StateName),
+}
+
+impl std::fmt::Display for ParentHold {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Apart(state) => write!(f, "a parent in {state} does not move with its children"),
+            Self::Outside { child, state } => write!(f, "{child} is in {state}, which holds its parent"),
+            Self::AllCanceled => f.write_str("all children are canceled"),
+            Self::NoGate { least } => write!(f, "the least advanced child is in {least}, which is not a gate state"),
+            Self::There(state) => write!(f, "the parent is already in {state}"),
+        }
+    }
+}
+
+/// What keeps children from advancing, apart from the workflow.
+#[derive(Debug, Clone, Default)]
+pub struct AdvanceLimits {
+    /// Tasks with a branch that is not merged, each with the reason.
+    pub unmerged: BTreeMap<TaskId, String>,
+    /// A person uses force.
+    pub force: bool,
 }
 
 /// The children that advance, and those that do not, each with the reason.
@@ -109,6 +147,30 @@ impl Board {
         next.filter(|next| *next != now(parent)).cloned()
     }
 
+    /// Why a parent does not move forward to its children; the same rule as [`parents_after`](Self::parents_after).
+    pub fn parent_hold(&self, parent: usize, links: &Links<'_>, rules: &Rules) -> ParentHold {
+        let flow = &rules.flow;
+        let task = &self.tasks()[parent];
+        if flow.state(task.kind, &task.state).is_none_or(|state| state.off || state.lock) {
+            return ParentHold::Apart(task.state.clone());
+        }
+        let children = links.children(parent).iter().map(|&at| &self.tasks()[at]);
+        let counted: Vec<&Task> = children.filter(|child| Some(&child.state) != flow.canceling()).collect();
+        let outside = |child: &&&Task| flow.state(child.kind, &child.state).is_none_or(|state| state.off);
+        if let Some(child) = counted.iter().find(outside) {
+            return ParentHold::Outside { child: child.id.clone(), state: child.state.clone() };
+        }
+        let Some(least) = counted.iter().min_by_key(|child| flow.position(child.kind, &child.state)) else {
+            return ParentHold::AllCanceled;
+        };
+        let gate = flow.state(least.kind, &least.state).is_some_and(|state| state.gate);
+        let reached = task.state == least.state || flow.state(task.kind, &task.state).is_some_and(|state| state.gate);
+        match gate || reached {
+            true => ParentHold::There(task.state.clone()),
+            false => ParentHold::NoGate { least: least.state.clone() },
+        }
+    }
+
     /// Moves the children that are behind a state to it, if the rules allow it. The others stay, each with the reason.
     pub fn advance(
         &self,
@@ -116,7 +178,7 @@ impl Board {
         target: &StateName,
         rules: &Rules,
         actor: &Actor,
-        force: bool,
+        limits: &AdvanceLimits,
     ) -> Result<Advance, Refusal> {
         let flow = &rules.flow;
         let gates: Vec<StateName> =
@@ -132,7 +194,7 @@ impl Board {
             if advance.moved.contains(id) {
                 continue;
             }
-            match board.advanced(id, target, rules, actor, force) {
+            match board.advanced(id, target, rules, actor, limits) {
                 Err(reason) => advance.stay.push((id.clone(), reason)),
                 Ok((mover, admission)) => {
                     if admission.claim == ClaimEffect::Ended && board.claim(&mover).is_some() {
@@ -161,8 +223,9 @@ impl Board {
         target: &StateName,
         rules: &Rules,
         actor: &Actor,
-        force: bool,
+        limits: &AdvanceLimits,
     ) -> Result<(TaskId, Admission), String> {
+        let force = limits.force;
         let at = self.index_of(id).ok_or_else(|| Refusal::Missing(id.clone()).to_string())?;
         let task = &self.tasks()[at];
         let place = |state: &StateName| rules.flow.position(task.kind, state);
@@ -181,6 +244,10 @@ impl Board {
                 let mover = if let Turn::Primary(primary) = &turn { primary } else { id };
                 let request = Request { force, ..Request::new(mover, goal) };
                 let admission = self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())?;
+                let mut moved = std::iter::once(mover).chain(admission.along.iter().map(|(other, _)| other));
+                if let Some(reason) = moved.find_map(|moved| limits.unmerged.get(moved)) {
+                    return Err(reason.clone());
+                }
                 // Only moves inside the workflow are made in bulk; a person makes others one by one, or with force.
                 match admission.departure.as_ref().filter(|_| !force) {
                     Some(departure) => Err(departure.to_string()),
@@ -317,6 +384,35 @@ mod tests {
         };
         assert_eq!(due("Backlog").as_deref(), Some("In Review"));
         assert_eq!((due("In Review"), due("Done"), due("Human Needed")), (None, None, None));
+    }
+
+    #[test]
+    fn the_reason_why_a_parent_stays_is_true() {
+        let hold = |parent: &str, children: &[(&str, &str)]| {
+            let board = Sample::board().task("p", parent).children("p", children).build();
+            assert_eq!(board.parents_due(at(&board, "a"), &rules()), [], "{parent} {children:?}");
+            board.parent_hold(at(&board, "p"), &Links::new(&board), &rules())
+        };
+        let outside = |name: &str, state_name: &str| ParentHold::Outside { child: id(name), state: state(state_name) };
+        for (parent, children, expected) in [
+            (
+                "Backlog",
+                vec!["Research Needed", "Research Needed"],
+                ParentHold::NoGate { least: state("Research Needed") },
+            ),
+            ("Backlog", vec!["In Review", "Research Needed"], ParentHold::NoGate { least: state("Research Needed") }),
+            ("Backlog", vec!["Backlog", "Done"], ParentHold::There(state("Backlog"))),
+            ("In Review", vec!["In Review", "Done"], ParentHold::There(state("In Review"))),
+            ("Plan in Review", vec!["In Progress", "Done"], ParentHold::There(state("Plan in Review"))),
+            ("Done", vec!["Done", "Canceled"], ParentHold::There(state("Done"))),
+            ("Backlog", vec!["Canceled", "Canceled"], ParentHold::AllCanceled),
+            ("Backlog", vec!["Done", "Human Needed"], outside("b", "Human Needed")),
+            ("Human Needed", vec!["Done", "Done"], ParentHold::Apart(state("Human Needed"))),
+            ("In Progress", vec!["Done", "Done"], ParentHold::Apart(state("In Progress"))),
+        ] {
+            let rows: Vec<(&str, &str)> = ["a", "b"].into_iter().zip(children.iter().copied()).collect();
+            assert_eq!(hold(parent, &rows), expected, "{parent} {children:?}");
+        }
     }
 
     #[test]

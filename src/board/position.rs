@@ -38,8 +38,13 @@ const PIPELINE: [Phase; 7] =
 
 impl Board {
     pub fn position(&self, at: usize, rules: &Rules) -> Result<Position, Refusal> {
+        let members = self.members(at, &Links::new(self), rules)?;
+        Ok(self.position_of(&members, rules))
+    }
+
+    /// The position of tasks that are worked on together, whatever group they belong to; at least one. The first is the primary.
+    pub fn position_of(&self, members: &[usize], rules: &Rules) -> Position {
         let links = Links::new(self);
-        let members = self.members(at, &links, rules)?;
         let tasks: Vec<&Task> = members.iter().map(|&at| &self.tasks()[at]).collect();
         let leaf = |place: usize| links.children(members[place]).is_empty();
         let oversized = (0..tasks.len()).any(|n| {
@@ -57,9 +62,9 @@ impl Board {
         } else {
             open_phase(&tasks, rules)
         };
-        let convergence = self.meeting(phase, &members, rules);
+        let convergence = self.meeting(phase, members, rules);
         let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
-        Ok(Position {
+        Position {
             roster: self.roster(phase, &tasks, rules),
             remaining: remaining(phase, rules.mode),
             phase,
@@ -67,7 +72,7 @@ impl Board {
             primary: ids[0].clone(),
             members: ids,
             convergence,
-        })
+        }
     }
 
     /// Whether all members have reached the gate of the phase, or the phase's end if each member goes through it alone.

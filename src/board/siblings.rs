@@ -32,7 +32,7 @@ pub enum Turn {
     Own,
     /// The primary: the command runs once for the whole group.
     Primary(TaskId),
-    /// None: the group has already brought the task to the requested state.
+    /// None: the task is already in the requested state, or its group has gone on from there.
     Along,
 }
 
@@ -117,18 +117,13 @@ impl Board {
         let Some((command, to)) = command.and_then(|command| Some((command, target(command)?))) else {
             return Ok(Turn::Own);
         };
-        let stays = to == task.state && command.lock.as_ref() != Some(&to) && command.may_end_in(flow).contains(&to);
-        if stays && self.is_part_of_split(at, command) {
-            return Ok(Turn::Along);
-        }
         let links = Links::new(self);
-        let grouped = self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
-        let leaf = links.children(at).is_empty();
-        if !grouped || !leaf || !command.group || flow.escalation() == Some(&to) {
-            return Ok(Turn::Own);
-        }
-        if stays {
+        let grouped = command.group && self.is_grouped(at, &links);
+        if self.is_along(at, command, &to, grouped, rules) {
             return Ok(Turn::Along);
+        }
+        if !grouped || flow.escalation() == Some(&to) {
+            return Ok(Turn::Own);
         }
         let group = self.group_of(at, &links, rules)?;
         let primary = group.primary();
@@ -146,6 +141,27 @@ impl Board {
         // A member that has moved on alone is handled alone.
         let together = self.tasks()[primary].state == task.state;
         Ok(if together { Turn::Primary(self.tasks()[primary].id.clone()) } else { Turn::Own })
+    }
+
+    fn is_grouped(&self, at: usize, links: &Links<'_>) -> bool {
+        let grouped = self.parent_of(at).is_some_and(|parent| self.tasks()[parent].atomic);
+        grouped && links.children(at).is_empty()
+    }
+
+    /// Whether a command has nothing to do because somebody else was first: the task is where the command ends, or its group has
+    /// gone on from where the command completes. A command that can still make the move is not answered for it.
+    fn is_along(&self, at: usize, command: &Command, to: &StateName, grouped: bool, rules: &Rules) -> bool {
+        let (flow, task) = (&rules.flow, &self.tasks()[at]);
+        if flow.escalation() == Some(to) || command.lock.as_ref() == Some(to) {
+            return false;
+        }
+        let moves = command.leads(&task.state, to, rules.mode, flow);
+        if task.state == *to && command.may_end_in(flow).contains(to) {
+            return grouped || !moves || self.is_part_of_split(at, command);
+        }
+        let place = |state: &StateName| flow.position(task.kind, state);
+        let on_way = flow.state(task.kind, &task.state).is_some_and(|state| !state.off);
+        grouped && !moves && on_way && command.complete.as_ref() == Some(to) && place(&task.state) > place(to)
     }
 
     /// Whether a split only reports that a small part stays in its state.
@@ -227,5 +243,40 @@ mod tests {
         assert_eq!(turn(["Research Needed"; 2], "b", lock, Some("research")), Turn::Own);
         assert_eq!(turn(["In Progress"; 2], "b", Goal::Intent(Intent::Escalate), Some("implement")), Turn::Own);
         assert_eq!(turn(["Backlog"; 2], "b", Goal::Intent(Intent::Complete), Some("split")), Turn::Along);
+    }
+
+    #[test]
+    fn a_member_whose_group_has_gone_on_is_answered_and_a_move_back_is_not() {
+        let complete = || Goal::Intent(Intent::Complete);
+        let turn = |atomic: bool, here: &str, goal: Goal, command: &str| {
+            let sample = Sample::board().task("p", "Backlog");
+            let sample = if atomic { sample.atomic() } else { sample };
+            let board = sample.children("p", &[("a", here), ("b", here)]).build();
+            let rules = rules();
+            let turn = |of: &str| board.turn(at(&board, of), &goal, rules.flow.command(command).ok(), &rules).unwrap();
+            [turn("a"), turn("b")].map(|turn| turn == Turn::Along)
+        };
+        for (command, here, along) in [
+            ("plan", "Plan in Review", true),
+            ("plan", "In Progress", true),
+            ("plan", "Done", true),
+            ("implement", "Done", true),
+            ("review", "In Review", true),
+            // It is behind, beside the pipeline, or still to be completed.
+            ("plan", "Ready for Plan", false),
+            ("plan", "Plan in Progress", false),
+            ("implement", "Plan in Review", false),
+            ("plan", "Human Needed", false),
+            ("plan", "Canceled", false),
+        ] {
+            assert_eq!(turn(true, here, complete(), command), [along; 2], "{command} in {here}");
+        }
+        // A rejection, and changes that a merge asks for, are no completion.
+        assert_eq!(turn(true, "In Progress", Goal::State(state("Ready for Plan")), "review"), [false; 2]);
+        assert_eq!(turn(true, "In Review", Goal::State(state("In Progress")), "merge"), [false; 2]);
+        // A task of its own has only its own state: a second review of it finds that done, nothing else is.
+        assert_eq!(turn(false, "In Progress", complete(), "review"), [true; 2]);
+        assert_eq!(turn(false, "In Review", complete(), "pr"), [false; 2], "it can still make the move");
+        assert_eq!(turn(false, "In Review", complete(), "plan"), [false; 2]);
     }
 }

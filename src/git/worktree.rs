@@ -96,6 +96,17 @@ impl Repository {
         self.inner.try_find_reference(&format!("refs/heads/{branch}")).ok().flatten().is_some()
     }
 
+    /// The local branches whose names start with `prefix`, sorted.
+    pub fn branches_below(&self, prefix: &str) -> Result<Vec<String>, GitError> {
+        let doing = "list the branches";
+        let references = self.inner.references().map_err(|e| other(doing, &e))?;
+        let all = references.local_branches().map_err(|e| other(doing, &e))?.flatten();
+        let names = all.map(|branch| branch.name().shorten().to_string());
+        let mut found: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+        found.sort();
+        Ok(found)
+    }
+
     /// The commit of a branch.
     pub fn tip_of(&self, branch: &str) -> Result<String, GitError> {
         Ok(self.commit_of(&format!("refs/heads/{branch}"))?.to_string())

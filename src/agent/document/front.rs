@@ -1,4 +1,4 @@
-//! Front matter: `key: value` lines between two lines of `---` at the top of a document.
+//! Front matter: `key: value` lines between two lines of `---` at the top of a document, with YAML's quotes and comments.
 
 /// The keys of a document, with the line of each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl FrontMatter {
                 return Self { entries, end: Some(number) };
             }
             if let Some((key, value)) = line.split_once(':') {
-                entries.push((key.trim().to_owned(), unquoted(value).to_owned(), number));
+                entries.push((key.trim().to_owned(), scalar(value).to_owned(), number));
             }
         }
         Self::default()
@@ -55,6 +55,31 @@ impl FrontMatter {
     }
 }
 
+/// A value without its quotes and without a comment after it.
+fn scalar(text: &str) -> &str {
+    let text = text.trim();
+    let end = match text.chars().next() {
+        Some(quote @ ('"' | '\'')) => text[1..].find(quote).map(|at| at + 2),
+        // `[#44, #45]` is a list of issues, though YAML has comments there.
+        Some('[') => text.find(']').map(|at| at + 1),
+        _ => None,
+    };
+    let closed = end.filter(|end| text[*end..].is_empty() || is_comment(&text[*end..]));
+    unquoted(&text[..closed.or_else(|| comment(text)).unwrap_or(text.len())])
+}
+
+/// Where the comment of an unquoted value starts: at a `#` after a space. `#44` alone is the number of an issue.
+fn comment(text: &str) -> Option<usize> {
+    match text.strip_prefix('#') {
+        Some(rest) if rest.is_empty() || rest.starts_with(char::is_whitespace) => Some(0),
+        _ => text.match_indices('#').map(|(at, _)| at).find(|at| text[..*at].ends_with(char::is_whitespace)),
+    }
+}
+
+fn is_comment(rest: &str) -> bool {
+    rest.starts_with(char::is_whitespace) && rest.trim_start().starts_with('#')
+}
+
 fn unquoted(text: &str) -> &str {
     let text = text.trim();
     let inner = |quote: char| text.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote));
@@ -73,6 +98,33 @@ mod tests {
         assert_eq!(front.list("tasks"), ["t-a", "t-b"]);
         assert_eq!(front.get("url"), Some("https://x/1"));
         assert_eq!((front.get("status"), front.line("tasks"), front.end), (None, 3, Some(5)));
+    }
+
+    #[test]
+    fn a_comment_is_no_part_of_a_value() {
+        for (line, expected) in [
+            ("t-x7kq        # optional - only if linked to an issue", Some("t-x7kq")),
+            ("approved\t# or needs-iteration", Some("approved")),
+            ("# empty", None),
+            ("#", None),
+            ("#44", Some("#44")),
+            ("#44 # the issue", Some("#44")),
+            ("https://x/1#part", Some("https://x/1#part")),
+            ("\"a # b\"", Some("a # b")),
+            ("'t-a' # quoted", Some("t-a")),
+            ("\"never closed # x", Some("\"never closed")),
+            ("C# and F#", Some("C# and F#")),
+        ] {
+            let front = FrontMatter::read(&format!("---\nkey: {line}\n---\n"));
+            assert_eq!(front.get("key"), expected, "{line}");
+        }
+        let listed = |line: &str| {
+            let front = FrontMatter::read(&format!("---\nkey: {line}\n---\n"));
+            front.list("key").into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(listed("[44, \"t-b\"] # both"), ["44", "t-b"]);
+        assert_eq!(listed("[#44, #45]"), ["#44", "#45"]);
+        assert_eq!(listed("[]  # none"), [""; 0]);
     }
 
     #[test]

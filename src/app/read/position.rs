@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::app::{Failure, Workspace};
+use crate::app::{Code, Failure, Workspace};
 use crate::board::{Board, Convergence, Grouping, Links, Position};
 use crate::task::{StateName, Task, TaskId};
 
@@ -17,6 +17,17 @@ pub struct PositionView {
 pub fn position(ws: &Workspace, id: &TaskId, grouping: Grouping) -> Result<PositionView, Failure> {
     let (board, at) = around(ws, id, grouping)?;
     Ok(PositionView { task: id.clone(), position: board.position(at, ws.rules())? })
+}
+
+/// The position of tasks that are worked on together, such as a stream of a group. The first of them is the primary.
+pub fn position_of(ws: &Workspace, ids: &[TaskId]) -> Result<Position, Failure> {
+    let board = ws.board()?;
+    let place = |id| board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id));
+    let places = ids.iter().map(place).collect::<Result<Vec<usize>, _>>()?;
+    match places.is_empty() {
+        true => Err(Failure::broken(Code::Bug, "a position of no tasks")),
+        false => Ok(board.position_of(&places, ws.rules())),
+    }
 }
 
 /// The task and its family, as the grouping groups them.

@@ -6,4 +6,5 @@ pub(super) mod merge_driver;
 pub(super) mod pull_push;
 pub(super) mod rescue;
 pub(super) mod task_diff;
+pub(super) mod unmerged;
 pub(super) mod worktree;

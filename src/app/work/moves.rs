@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::app::repo::worktree::{main_branch, place};
+use crate::app::repo::unmerged::{Closing, unmerged};
 use crate::app::work::admit::{Commit, admit, apply, decide_with, gather};
 use crate::app::work::claim::{Lease, drawn};
 use crate::app::workspace::open::missing;
@@ -92,18 +92,20 @@ pub(in crate::app) fn move_in_group(ws: &Workspace, asked: &MoveAsk<'_>) -> Resu
     if asked.grouping == Grouping::Declared {
         return move_with(ws, asked);
     }
-    match asked.turn(ws)? {
+    let moved = match asked.turn(ws)? {
         (Turn::Own, _) => move_with(ws, asked),
         (Turn::Primary(primary), before) => {
-            Ok(move_with(ws, &MoveAsk { id: &primary, ..*asked })?.told_about(asked.id, before))
+            move_with(ws, &MoveAsk { id: &primary, ..*asked }).map(|moved| moved.told_about(asked.id, before))
         }
-        (Turn::Along, state) => {
-            let MoveAsk { id, command, fields, note, seen, .. } = *asked;
-            if !fields.is_empty() || note.is_some() {
-                crate::app::edit::set::assign_with(ws, "set", std::slice::from_ref(id), fields, note, seen)?;
-            }
-            Ok(Moved::nothing(id, state, command.map(str::to_owned)))
-        }
+        (Turn::Along, state) => asked.stay(ws, state),
+    };
+    match moved {
+        // Another session may have made the same move since the turn was determined, which is without the lock.
+        Err(refused) if refused.code == Code::NotAllowed => match asked.turn(ws)? {
+            (Turn::Along, state) => asked.stay(ws, state),
+            _ => Err(refused),
+        },
+        moved => moved,
     }
 }
 
@@ -180,6 +182,15 @@ impl<'a> MoveAsk<'a> {
         Ok(found.map(|found| DeclaredGroup { parent: found.parent, members: found.members }))
     }
 
+    /// Saves the fields and the note of a task that has nothing to move for.
+    fn stay(&self, ws: &Workspace, state: StateName) -> Result<Moved, Failure> {
+        let Self { id, command, fields, note, seen, .. } = *self;
+        if !fields.is_empty() || note.is_some() {
+            crate::app::edit::set::assign_with(ws, "set", std::slice::from_ref(id), fields, note, seen)?;
+        }
+        Ok(Moved::nothing(id, state, command.map(str::to_owned)))
+    }
+
     /// The task that makes the move, according to the grouping, and the current state of this task.
     fn turn(&self, ws: &Workspace) -> Result<(Turn, StateName), Failure> {
         let board = self.judged(ws)?.board;
@@ -241,18 +252,13 @@ fn refuse_unmerged(
     if !closes || step || (actor.is_held(ws.rules()) && !merges) {
         return Ok(());
     }
-    let (branch, main) = (place(ws, board, id)?.branch, main_branch(ws));
-    if !ws.repository.has_branch(&branch) || !ws.repository.has_branch(&main) {
-        return Ok(());
-    }
-    match ws.repository.distance(&branch, &main)?.ahead {
-        0 => Ok(()),
-        ahead => {
-            let commits = if ahead == 1 { "1 commit".to_owned() } else { format!("{ahead} commits") };
-            Err(Failure::refused(Code::Unmerged, format!("{branch} has {commits} that {main} lacks"))
-                .hint(Hint::run(&format!("merge {id}"), "to merge and close it"))
-                .hint(Hint::Force))
-        }
+    // Only a merge closes the other members of the group with it.
+    let along: Vec<TaskId> = admission.along.iter().map(|(other, _)| other.clone()).filter(|_| merges).collect();
+    match unmerged(ws, board, &Closing { task: id, along: &along, merges })? {
+        None => Ok(()),
+        Some(message) => Err(Failure::refused(Code::Unmerged, message)
+            .hint(Hint::run(&format!("merge {id}"), "to merge and close it"))
+            .hint(Hint::Force)),
     }
 }
 

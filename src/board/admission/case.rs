@@ -33,6 +33,16 @@ impl<'a> Case<'a> {
         self.actor.kind == ActorKind::Named && self.role().is_none()
     }
 
+    /// Whether a person decided about it: here, or outside of ralph. A hosted session is trusted, but it is no person.
+    pub fn is_decided_by_person(&self) -> bool {
+        self.is_person() || self.actor.is_outside()
+    }
+
+    /// The actor as a refusal names it.
+    pub fn who(&self) -> &'a str {
+        if self.is_decided_by_person() { "a person" } else { self.actor.worker.as_str() }
+    }
+
     /// Whether the actor is bound by the workflow's table.
     pub fn is_held(&self) -> bool {
         self.actor.is_held(self.rules)

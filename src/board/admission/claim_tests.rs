@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::board::testing::{Sample, at, claim, id, rules, rules_in, state, worker};
-use crate::board::{ActorKind, Assignment, Claim};
+use crate::board::{ActorKind, AdvanceLimits, Assignment, Claim};
 use crate::task::{Estimate, Key, Kind, Value};
 use crate::workflow::ReviewMode;
 
@@ -319,7 +319,8 @@ fn only_a_lock_that_returns_and_that_nobody_has_is_unowned() {
 fn a_person_who_insists_advances_what_the_table_refuses() {
     let board = Sample::board().task("p", "Backlog").epic().children("p", &[("a", "Backlog")]).build();
     let moved = |who: &str, force| {
-        let advance = board.advance(at(&board, "p"), &state("In Review"), &rules(), &actor(who), force).unwrap();
+        let limits = AdvanceLimits { force, ..AdvanceLimits::default() };
+        let advance = board.advance(at(&board, "p"), &state("In Review"), &rules(), &actor(who), &limits).unwrap();
         advance.moved.len()
     };
     assert_eq!((moved("anna", false), moved("anna", true), moved("analyst", true)), (0, 1, 0));

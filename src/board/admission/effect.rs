@@ -14,7 +14,7 @@ impl Case<'_> {
         let rejections = self.task.rejections + u32::from(rejected);
         // A person decides where the task goes. A move that happened elsewhere is kept, or each side would send the task back to
         // its own state.
-        let obeyed = self.is_person() || self.actor.is_outside();
+        let obeyed = self.is_decided_by_person();
         let too_often = rejected && rejections >= self.rules.max_rejections && !obeyed;
         let to = if too_often { self.rules.flow.escalation().cloned().unwrap_or(to) } else { to };
         let lock = command.and_then(|command| command.lock.as_ref()) == Some(&to);
@@ -63,7 +63,7 @@ impl Case<'_> {
         let escalates = self.rules.flow.escalation() == Some(to);
         if !escalates && command.is_some_and(|command| command.group) {
             let group = match self.board.group_of(self.at, self.links, self.rules) {
-                Err(_) if self.actor.is_outside() || self.is_person() => return Ok(moved),
+                Err(_) if self.is_decided_by_person() => return Ok(moved),
                 group => group?,
             };
             let along = |&&at: &&usize| at != self.at && self.board.tasks()[at].state == self.task.state;

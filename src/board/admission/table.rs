@@ -2,9 +2,9 @@
 
 use super::case::Case;
 use super::{Departure, Goal, Request};
-use crate::board::{ActorKind, Refusal};
+use crate::board::Refusal;
 use crate::task::{Kind, StateName, Task, TaskId};
-use crate::workflow::{Command, Intent, Sizes, State};
+use crate::workflow::{Command, Intent, Sizes};
 
 /// How a move is allowed: by the table, by a person outside of it, or by force.
 #[derive(Default)]
@@ -191,7 +191,7 @@ impl<'a> Case<'a> {
         let (flow, mode) = (&self.rules.flow, self.rules.mode);
         let (id, from) = (&self.task.id, &self.task.state);
         let here = flow.state(self.task.kind, from);
-        let person = !self.is_held();
+        let person = self.is_decided_by_person();
         // Nothing changes, or a person moves a task out of a state that the workflow does not have.
         if (command.is_none() && from == to) || (person && here.is_none()) {
             return None;
@@ -200,22 +200,26 @@ impl<'a> Case<'a> {
             return Some(Refusal::NoResult { task: id.clone() });
         }
         if self.is_free() {
-            return (from == to && here.is_some_and(|s| s.terminal)).then(|| self.not_allowed(to, "a person"));
+            return (from == to && here.is_some_and(|s| s.terminal)).then(|| self.not_allowed(to));
         }
-        if Some(from) == flow.escalation() && (!person || self.actor.kind == ActorKind::Hosted) {
+        if Some(from) == flow.escalation() && !person {
             return Some(Refusal::NeedsPerson { task: id.clone() });
+        }
+        let leaves = here.is_some_and(|state| state.leave.contains(to));
+        if leaves && !person && here.is_some_and(|state| state.terminal) {
+            return Some(Refusal::PeopleOnly { worker: self.actor.worker.clone(), what: "reopen a finished task" });
         }
         if let Some(ahead) = self.ahead_of_children(to) {
             return Some(ahead);
         }
         // People can cancel any open task.
-        let cancels = |state: &State| !state.terminal && flow.canceling() == Some(to);
-        let left_by_person = person && here.is_some_and(|state| state.leave.contains(to) || cancels(state));
+        let cancels = here.is_some_and(|state| !state.terminal) && flow.canceling() == Some(to);
+        let left_by_person = person && (leaves || cancels);
         match command {
             _ if left_by_person => None,
             Some(command) if command.leads(from, to, mode, flow) => self.ready_for(command, to),
             Some(command) => Some(self.wrong_way(command, to)),
-            None => Some(self.not_allowed(to, if person { "a person" } else { self.actor.worker.as_str() })),
+            None => Some(self.not_allowed(to)),
         }
     }
 
@@ -236,9 +240,10 @@ impl<'a> Case<'a> {
         done && self.is_held() && self.task.step.as_ref().is_some_and(|step| step.result.is_none())
     }
 
-    fn not_allowed(&self, to: &StateName, actor: &str) -> Refusal {
+    fn not_allowed(&self, to: &StateName) -> Refusal {
         let (flow, mode, from) = (&self.rules.flow, self.rules.mode, &self.task.state);
-        let leave = flow.state(self.task.kind, from).map(|state| state.leave.clone()).unwrap_or_default();
+        let here = flow.state(self.task.kind, from).filter(|_| self.is_decided_by_person());
+        let leave = here.map(|state| state.leave.as_slice()).unwrap_or_default();
         let leads =
             |to: &StateName| leave.contains(to) || flow.commands().iter().any(|c| c.leads(from, to, mode, flow));
         let allowed = flow
@@ -249,7 +254,7 @@ impl<'a> Case<'a> {
             .filter(|name| *name != from && *name != to && leads(name))
             .cloned()
             .collect();
-        self.refused_to(to, actor, allowed)
+        self.refused_to(to, self.who(), allowed)
     }
 
     fn refused_to(&self, to: &StateName, actor: &str, allowed: Vec<StateName>) -> Refusal {

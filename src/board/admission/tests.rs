@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::board::ActorKind;
 use crate::board::testing::{Sample, claim, id};
+use crate::board::{ActorKind, AdvanceLimits};
 use crate::task::{Estimate, Kind, Task, Value, Worker};
 use crate::workflow::{ReviewMode, Sizes, Workflow};
 
@@ -270,6 +270,45 @@ fn a_program_is_held_to_the_table_whatever_name_it_gives() {
 }
 
 #[test]
+fn a_hosted_session_neither_reopens_nor_leaves_as_a_person_does() {
+    let flow = Workflow::builtin();
+    let hosted = Actor { kind: ActorKind::Hosted, ..actor("claude-code-1") };
+    let asked = |from: &str, to: &str, command| {
+        let (task, mut board) = (id("a"), board(from, None));
+        board.tasks[0].estimate = (command == Some("split")).then_some(Estimate::L);
+        let goal = Intent::parse(to).map_or_else(|| Goal::State(StateName::new(to)), Goal::Intent);
+        let request = Request { command, ..Request::new(&task, goal) };
+        board.admit(&rules(ReviewMode::Skip), &hosted, &request)
+    };
+    for from in ["Done", "Canceled"] {
+        for command in flow.commands().iter().map(|command| Some(command.name.as_str())).chain([None]) {
+            let refused = asked(from, "Backlog", command).unwrap_err();
+            assert!(matches!(refused, Refusal::PeopleOnly { .. }), "{from} as {command:?}: {refused:?}");
+        }
+    }
+    for (from, command, allowed) in [
+        ("Backlog", Some("triage"), true),
+        ("Backlog", None, true),
+        ("Backlog", Some("research"), false),
+        ("Research Needed", Some("research"), false),
+        ("Ready for Plan", Some("plan"), false),
+        ("Plan in Review", Some("review"), false),
+        ("In Progress", Some("implement"), false),
+        ("In Review", Some("merge"), false),
+        ("In Review", None, false),
+    ] {
+        assert_eq!(asked(from, "Canceled", command).is_ok(), allowed, "{from} as {command:?}");
+        assert_eq!(asked(from, "__CANCEL__", command).is_ok(), allowed, "__CANCEL__ in {from} as {command:?}");
+    }
+    assert!(asked("Backlog", "Done", Some("triage")).is_ok());
+    let refused = asked("Research Needed", "Ready for Plan", None).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "claude-code-1 cannot move a from Research Needed to Ready for Plan; allowed: Backlog, Research in Progress, Human Needed"
+    );
+}
+
+#[test]
 fn a_second_agent_cannot_take_the_same_lock() {
     for holder in ["analyst-2", "anna"] {
         let got = judge(
@@ -532,7 +571,11 @@ fn advancing_children_is_a_move_of_each_with_its_whole_effect() {
     board.tasks[2].estimate = Some(Estimate::L);
     let parent = board.index_of(&id("p")).unwrap();
     let to = StateName::new("Ready for Plan");
-    let advance = board.advance(parent, &to, &rules(ReviewMode::Skip), &actor("anna"), false).unwrap();
+    let advance =
+        board.advance(parent, &to, &rules(ReviewMode::Skip), &actor("anna"), &AdvanceLimits::default()).unwrap();
+    let limits = AdvanceLimits { unmerged: BTreeMap::from([(id("a"), "not merged".to_owned())]), force: false };
+    let kept = board.advance(parent, &to, &rules(ReviewMode::Skip), &actor("anna"), &limits).unwrap();
+    assert!(kept.moved.is_empty() && kept.stay.contains(&(id("a"), "not merged".to_owned())), "{kept:?}");
     assert_eq!(advance.moved, [id("a")]);
     assert_eq!(advance.stay.iter().map(|(task, _)| task.clone()).collect::<Vec<_>>(), [id("b"), id("c")]);
     let set = |key: &str| {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shape::{Around, number_of};
 use super::tool;
-use crate::app::{self, Code, Failure, Hint};
+use crate::app::{self, Code, Failure, Hint, ParentHold};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::{Kind, TaskId};
@@ -120,8 +120,13 @@ fn parent(call: &Call<'_>, id: &TaskId) -> Result<Value, Failure> {
         told["toState"] = json!(done.to);
     }
     let mut reply = json!({ "advanced": done.advanced, "parent": told, "childStates": states.collect::<Vec<_>>() });
-    if !done.advanced {
-        reply["reason"] = json!("the parent already has the state of its children");
+    if let Some(hold) = &done.hold {
+        reply["reason"] = json!(hold.to_string());
+        if let ParentHold::NoGate { least } = hold {
+            let gates = call.ws.flow().states().iter().filter(|state| state.gate);
+            reply["minimumChildState"] = json!(least);
+            reply["gateStates"] = gates.map(|state| json!(state.name)).collect();
+        }
     }
     Ok(reply)
 }

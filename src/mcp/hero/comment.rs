@@ -7,8 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::shape::Around;
-use super::{tool, words};
-use crate::app::{self, Failure};
+use super::{GROUPING, tool, words};
+use crate::app::{self, Code, Failure, Grouping, Hint};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 use crate::task::TaskId;
@@ -75,18 +75,35 @@ fn document(line: &str) -> Option<(&'static str, &str)> {
 
 /// Links the document. If this fails, the comment is kept, and the failure is part of the answer.
 fn link(call: &Call<'_>, id: &TaskId, kind: &str, path: &str) -> Value {
-    let done: Result<_, Failure> =
-        app::link_artifact(call.ws, kind, id, Some(Path::new(path)), call.ws.store.root()).map_err(words::here);
-    match done {
+    match app::link_artifact(call.ws, kind, id, Some(Path::new(path)), call.ws.store.root()) {
         Ok(linked) => json!({ "kind": kind, "path": linked.path, "linked": true }),
         Err(failure) => {
-            let mut told = words::told(&failure);
+            let mut told = words::told(&words::here(hinted(call, id, failure)));
             told["kind"] = json!(kind);
             told["path"] = json!(path);
             told["linked"] = json!(false);
             told
         }
     }
+}
+
+/// The failure with a hint that this comment has not followed already: a document of another issue is of this one, too, if both are
+/// one group, which their first lock declares.
+fn hinted(call: &Call<'_>, id: &TaskId, failure: Failure) -> Failure {
+    if failure.code != Code::OtherDocument {
+        return failure;
+    }
+    let number = Around::of(call.ws, id).map(|around| around.number(id)).unwrap_or_default();
+    let number = number.as_str().unwrap_or(id.as_str());
+    let members = |grouping| app::group(call.ws, id, grouping).map_or(1, |group| group.members.len());
+    let hint = match members(Grouping::Declared) < members(GROUPING) {
+        true => format!(
+            "if it is the plan of the group, the group is not declared yet: call ralph_hero__update_workflow_state with number \
+             {number}, state __LOCK__ and your command, then comment again"
+        ),
+        false => format!("name a document whose file name has GH-{number} or the primary of its group"),
+    };
+    Failure { hints: vec![Hint::step(hint)], ..failure }
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub struct IssueFilter {
     /// ISO, or such as @today-7d
     pub updated_since: Option<String>,
     pub updated_before: Option<String>,
-    /// CREATED_AT (default), UPDATED_AT: newest first; priority
+    /// createdAt: oldest first; UPDATED_AT: newest first; priority. Default: newest first
     order_by: Option<String>,
     /// 50 by default
     limit: Option<Count>,
@@ -118,9 +118,10 @@ impl IssueFilter {
     }
 
     fn order(&self) -> Result<Vec<String>, Failure> {
-        let typed = self.order_by.as_deref().unwrap_or("CREATED_AT");
+        let Some(typed) = self.order_by.as_deref() else { return Ok(vec!["-created".to_owned()]) };
         let key = match typed.replace('_', "").to_ascii_lowercase().as_str() {
-            "createdat" | "created" => "-created",
+            // The skills take the first of them as the oldest.
+            "createdat" | "created" => "created",
             "updatedat" | "updated" => "-updated",
             "priority" => "priority",
             _ => {

@@ -31,8 +31,19 @@ pub fn detect_pipeline_position() -> Tool {
 }
 
 pub fn position(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Value, Failure> {
-    let Position { phase, reason, members, primary, convergence, roster, .. } =
-        app::position(call.ws, id, GROUPING)?.position;
+    let found = app::position(call.ws, id, GROUPING)?.position;
+    let is_group = app::group(call.ws, id, GROUPING)?.members.len() > 1;
+    Ok(shown(call, found, is_group, around))
+}
+
+/// The position of the issues of a stream, which are the members of its own group.
+pub fn position_of(call: &Call<'_>, ids: &[TaskId]) -> Result<Value, Failure> {
+    let found = app::position_of(call.ws, ids)?;
+    Ok(shown(call, found, ids.len() > 1, &Around::all(call.ws)?))
+}
+
+fn shown(call: &Call<'_>, found: Position, is_group: bool, around: &Around<'_>) -> Value {
+    let Position { phase, reason, members, primary, convergence, roster, .. } = found;
     let issues = members.iter().map(|member| {
         json!({
             "number": around.number(member),
@@ -44,16 +55,16 @@ pub fn position(call: &Call<'_>, id: &TaskId, around: &Around<'_>) -> Result<Val
     });
     let states: Vec<&StateName> = members.iter().filter_map(|member| around.state(member)).collect();
     let name = phase_name(call.ws.flow(), phase, &states);
-    Ok(json!({
+    json!({
         "phase": name,
         "reason": reason,
         "remainingPhases": remaining(name),
         "issues": issues.collect::<Vec<_>>(),
         "convergence": gathered(phase, &convergence, around),
-        "isGroup": app::group(call.ws, id, GROUPING)?.members.len() > 1,
+        "isGroup": is_group,
         "groupPrimary": around.number(&primary),
         "suggestedRoster": roster,
-    }))
+    })
 }
 
 /// The convergence of a group. Triage and split need none, because each member is moved separately.

@@ -143,7 +143,7 @@ fn about(call: &Call<'_>, shown: &Shown, around: &Around<'_>) -> Result<Value, F
         "priority": task.priority,
         "labels": task.labels,
         "assignees": task.owner.iter().collect::<Vec<_>>(),
-        "parent": task.parent.as_ref().map(|parent| around.linked(parent)),
+        "parent": task.parent.as_ref().map(|parent| above(parent, around)),
         "subIssuesSummary": summary(children.iter().map(|child| &child["state"])),
         "subIssues": children,
         "blocking": around.all_linked(&task.blocks),
@@ -157,6 +157,13 @@ fn about(call: &Call<'_>, shown: &Shown, around: &Around<'_>) -> Result<Value, F
         issue["claimedBy"] = json!(claim.by);
     }
     Ok(issue)
+}
+
+/// The parent, as the skills read it: with its estimate.
+fn above(parent: &TaskId, around: &Around<'_>) -> Value {
+    let mut row = around.linked(parent);
+    row["estimate"] = json!(around.estimate(parent));
+    row
 }
 
 /// The time at which an issue was closed, according to the journal.

@@ -129,11 +129,20 @@ pub fn remove_dependency() -> Tool {
         &LINK,
         |call: &Call<'_>, args: Dependency| {
             let blocked = call.find_exact(&args.blocked_number)?;
-            let blocking = call.ws.find_exact_or_literal(&args.blocking_number.0)?;
+            let blocking = blocker(call, &blocked, &args.blocking_number)?;
             let linked = app::unblock(call.ws, &blocked, std::slice::from_ref(&blocking))?;
             both(call, &blocked, &blocking, linked.changed)
         },
     )
+}
+
+/// A blocker that is to be removed. Its task may be gone, but then the issue must still have the link.
+fn blocker(call: &Call<'_>, blocked: &TaskId, typed: &TaskRef) -> Result<TaskId, Failure> {
+    call.find_exact(typed).or_else(|unknown| {
+        let gone = call.ws.find_exact_or_literal(&typed.0)?;
+        let links = app::show_without_moves(call.ws, blocked)?.task.blocked_by;
+        if links.contains(&gone) { Ok(gone) } else { Err(unknown) }
+    })
 }
 
 fn both(call: &Call<'_>, blocked: &TaskId, blocking: &TaskId, changed: bool) -> Result<Value, Failure> {

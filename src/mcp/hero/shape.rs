@@ -84,8 +84,18 @@ impl<'a> Around<'a> {
         Ok(Self { ws, board: ws.family(id)? })
     }
 
+    /// All tasks, for those that need not be related.
+    pub fn all(ws: &'a Workspace) -> Result<Self, Failure> {
+        Ok(Self { ws, board: ws.board()? })
+    }
+
+    /// The number of the issue that mirrors a task.
+    pub fn issue(&self, id: &TaskId) -> Option<u64> {
+        self.board.get(id).and_then(|task| task.github.as_ref()).map(|issue| issue.number)
+    }
+
     pub fn number(&self, id: &TaskId) -> Value {
-        number(id, self.board.get(id).and_then(|task| task.github.as_ref()).map(|issue| issue.number))
+        number(id, self.issue(id))
     }
 
     pub fn state(&self, id: &TaskId) -> Option<&StateName> {

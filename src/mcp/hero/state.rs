@@ -9,7 +9,7 @@ use super::{GROUPING, tool};
 use crate::app::{self, DeclaredGroup, Failure, Hint, Intent, Moved, SaveAsk, Saved};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
-use crate::task::TaskId;
+use crate::task::{Kind, TaskId};
 
 #[derive(Deserialize, JsonSchema)]
 struct Args {
@@ -42,6 +42,7 @@ pub fn update_workflow_state() -> Tool {
                 reply["newState"] = json!(moved.to);
                 reply["command"] = json!(args.command.as_ref().or(moved.command.as_ref()));
                 tell_along(&mut reply, moved, &around);
+                reply_reason(call, &mut reply, moved, &args.state);
             }
             if let Some(intent) = Intent::parse(&args.state) {
                 reply["resolvedFrom"] = json!(intent.as_str());
@@ -60,6 +61,18 @@ pub fn tell_along(reply: &mut Value, moved: &Moved, around: &Around<'_>) {
     let along = moved.along.iter().map(|other| json!({ "number": around.number(&other.task), "toState": other.to }));
     if !moved.along.is_empty() {
         reply["alsoMoved"] = along.collect();
+    }
+}
+
+/// Adds why the new state is another one than the call asked for: the task stays, or too many rejections hand it to a person.
+pub fn reply_reason(call: &Call<'_>, reply: &mut Value, moved: &Moved, typed: &str) {
+    let flow = call.ws.flow();
+    let asked = flow.find_state(Kind::Issue, typed).ok().map(|state| &state.name);
+    if !moved.changed {
+        reply["reason"] = json!(format!("it is already in {}", moved.to));
+    } else if asked.is_some_and(|asked| *asked != moved.to) && flow.escalation() == Some(&moved.to) {
+        let most = call.ws.rules().max_rejections;
+        reply["reason"] = json!(format!("it was rejected {most} times, so a person has to decide"));
     }
 }
 

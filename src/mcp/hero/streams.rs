@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::shape::Around;
 use super::{pipeline, tool};
-use crate::app::{self, Code, Failure, Stream, StreamAsk};
+use crate::app::{self, Failure, Stream, StreamAsk};
 use crate::mcp::caller::{Call, TaskRef};
 use crate::mcp::tool::{Nature, Tool};
 
@@ -51,8 +51,9 @@ pub fn detect_work_streams() -> Tool {
         "Group issues by the files that they change and by blockers; separate streams can run in parallel.",
         &[("streams", "array"), ("totalStreams", "integer"), ("totalIssues", "integer"), ("rationale", "string")],
         |call: &Call<'_>, args: Args| {
-            let streams = clusters(call, &args)?.iter().map(|stream| shown(call, stream)).collect::<Result<_, _>>()?;
-            Ok(told(&args, streams))
+            let around = Around::all(call.ws)?;
+            let streams = clusters(call, &args, &around)?;
+            Ok(told(&args, streams.iter().map(|stream| shown(stream, &around)).collect()))
         },
     )
 }
@@ -64,12 +65,12 @@ pub fn detect_stream_positions() -> Tool {
         "detect_work_streams, with the pipeline position of each stream.",
         &[],
         |call: &Call<'_>, args: Args| {
+            let around = Around::all(call.ws)?;
             let mut streams = Vec::new();
-            for stream in clusters(call, &args)? {
-                let mut row = shown(call, &stream)?;
-                let first = stream.tasks.first().ok_or_else(|| Failure::broken(Code::Bug, "a stream without tasks"))?;
+            for stream in clusters(call, &args, &around)? {
+                let mut row = shown(&stream, &around);
                 row["streamId"] = row["id"].clone();
-                row["position"] = pipeline::position(call, first, &Around::of(call.ws, first)?)?;
+                row["position"] = pipeline::position_of(call, &stream.tasks)?;
                 streams.push(row);
             }
             Ok(told(&args, streams))
@@ -77,23 +78,26 @@ pub fn detect_stream_positions() -> Tool {
     )
 }
 
-fn clusters(call: &Call<'_>, args: &Args) -> Result<Vec<Stream>, Failure> {
-    let asked: Vec<StreamAsk> = args.issues.iter().map(|one| one.ask(call)).collect::<Result<_, _>>()?;
+/// The streams, sorted by number, and then by id for issues without one: the ids of streams name branches and plans, so they must
+/// not depend on the order of the call.
+fn clusters(call: &Call<'_>, args: &Args, around: &Around<'_>) -> Result<Vec<Stream>, Failure> {
+    let mut asked: Vec<StreamAsk> = args.issues.iter().map(|one| one.ask(call)).collect::<Result<_, _>>()?;
+    asked.sort_by_cached_key(|one| {
+        let number = around.issue(&one.task);
+        (number.is_none(), number, one.task.clone())
+    });
     app::streams(call.ws, &asked)
 }
 
-fn shown(call: &Call<'_>, stream: &Stream) -> Result<Value, Failure> {
-    let mut numbers = Vec::new();
-    for id in &stream.tasks {
-        numbers.push(Around::of(call.ws, id)?.number(id));
-    }
+fn shown(stream: &Stream, around: &Around<'_>) -> Value {
+    let numbers: Vec<Value> = stream.tasks.iter().map(|id| around.number(id)).collect();
     let names: Vec<&str> = numbers.iter().filter_map(Value::as_str).collect();
-    Ok(json!({
+    json!({
         "id": format!("stream-{}", names.join("-")),
         "issues": numbers,
         "sharedFiles": stream.shared_files,
         "primaryIssue": numbers.first(),
-    }))
+    })
 }
 
 fn told(args: &Args, streams: Vec<Value>) -> Value {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::shape::{Around, is_closed, kind_of, number_of, url_of};
-use super::state::{carry_out, tell_along};
+use super::state::{carry_out, reply_reason, tell_along};
 use super::tool;
 use crate::app::{self, Code, Failure, Hint, Intent, NewTask, SaveAsk, Saved, TaskView};
 use crate::mcp::caller::{Call, TaskRef};
@@ -249,6 +249,7 @@ fn told(call: &Call<'_>, args: &SaveCall, saved: &Saved, id: &TaskId) -> Result<
             changes["parentAdvanced"] = json!({ "number": around.number(&parent.task), "toState": parent.to });
         }
         tell_along(&mut changes, moved, &around);
+        reply_reason(call, &mut changes, moved, args.workflow_state.as_deref().unwrap_or_default());
     }
     if let Some(intent) = args.workflow_state.as_deref().and_then(Intent::parse) {
         changes["resolvedFrom"] = json!(intent.as_str());

@@ -297,6 +297,141 @@ fn children_in_progress_without_a_holder_are_advanced_and_a_group_goes_as_one() 
     }
 }
 
+/// A group whose members are all in this state.
+fn members_in(hero: &Hero<'_>, state: &str) -> Vec<Value> {
+    let (epic, _) = hero.mirrored("Backlog", "atomic = true");
+    (0..3).map(|_| json!(hero.mirrored(state, &format!("parent = '{epic}'\nestimate = 'XS'")).1)).collect()
+}
+
+#[test]
+fn a_member_is_answered_when_another_session_has_brought_its_group_further() {
+    let sandbox = Sandbox::new();
+    let (mut one, mut other) = (Hero::new(&sandbox, &[]), Hero::new(&sandbox, &[]));
+    let parts = members_in(&one, "Ready for Plan");
+    one.state(&parts[0], "__LOCK__", "ralph_plan");
+    one.state(&parts[0], "__COMPLETE__", "ralph_plan");
+    other.state(&parts[0], "__COMPLETE__", "ralph_review");
+    let late = one.state(&parts[1], "__COMPLETE__", "ralph_plan");
+    assert_eq!((&late["previousState"], &late["newState"]), (&json!("In Progress"), &json!("In Progress")), "{late}");
+    assert_eq!(late["reason"], "it is already in In Progress");
+    one.state(&parts[0], "__LOCK__", "ralph_impl");
+    one.state(&parts[0], "__COMPLETE__", "ralph_impl");
+    other.ok("update_workflow_state", json!({ "number": parts[0], "state": "Done" }));
+    for part in &parts {
+        assert_eq!(one.state(part, "__COMPLETE__", "ralph_impl")["newState"], "Done");
+    }
+    let rejected = json!({ "number": parts[1], "state": "Ready for Plan", "command": "ralph_review" });
+    assert_eq!(other.refused("update_workflow_state", rejected).0, "not-allowed", "a rejection is not answered so");
+}
+
+#[test]
+fn two_reviewers_who_approve_at_once_are_both_answered() {
+    let sandbox = Sandbox::new();
+    let (mut one, mut other) = (Hero::new(&sandbox, &[]), Hero::new(&sandbox, &[]));
+    for round in 0..6 {
+        let parts = match round % 2 {
+            0 => members_in(&one, "Plan in Review"),
+            _ => vec![json!(one.mirrored("Plan in Review", "estimate = 'XS'").1)],
+        };
+        let start = Barrier::new(2);
+        let approve = |client: &mut Client| {
+            start.wait();
+            for part in &parts {
+                let state = json!({ "number": part, "state": "__COMPLETE__", "command": "ralph_review" });
+                assert_eq!(call(client, "update_workflow_state", state)["newState"], "In Progress");
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(|| approve(&mut other.client));
+            approve(&mut one.client);
+        });
+    }
+}
+
+#[test]
+fn the_plan_of_a_group_that_is_not_declared_says_that_a_lock_declares_it() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, _) = hero.mirrored("Ready for Plan", "");
+    let parts: Vec<Value> =
+        (0..2).map(|_| json!(hero.mirrored("Ready for Plan", &format!("parent = '{epic}'")).0)).collect();
+    let plan = group_plan(&sandbox, &parts);
+    let comment = |hero: &mut Hero<'_>, part: &Value| {
+        let body = format!("## Group Implementation Plan\n\n{plan}\n");
+        hero.ok("create_comment", json!({ "number": part, "body": body }))["artifact"].clone()
+    };
+    let early = comment(&mut hero, &parts[1]);
+    assert_eq!((&early["linked"], &early["code"]), (&json!(false), &json!("other-document")), "{early}");
+    assert!(early["error"].as_str().unwrap().contains("state __LOCK__"), "{early}");
+    hero.state(&parts[1], "__LOCK__", "ralph_plan");
+    assert_eq!(comment(&mut hero, &parts[1])["linked"], true);
+}
+
+#[test]
+fn a_parent_that_stays_says_truly_why() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, _) = hero.mirrored("Backlog", "");
+    let (_, child) = hero.mirrored("Research Needed", &format!("parent = '{epic}'"));
+    hero.mirrored("In Review", &format!("parent = '{epic}'"));
+    let parent = hero.ok("advance_parent", json!({ "number": child }));
+    assert_eq!(parent["reason"], "the least advanced child is in Research Needed, which is not a gate state");
+    assert_eq!(parent["minimumChildState"], "Research Needed");
+    assert_eq!(parent["gateStates"], json!(["Ready for Plan", "Plan in Review", "In Review", "Done"]));
+    let (epic, _) = hero.mirrored("In Review", "");
+    let (_, child) = hero.mirrored("In Review", &format!("parent = '{epic}'"));
+    let level = hero.ok("advance_parent", json!({ "number": child }));
+    assert_eq!((&level["reason"], level.get("gateStates")), (&json!("the parent is already in In Review"), None));
+}
+
+#[test]
+fn the_streams_of_a_call_do_not_depend_on_its_order_and_each_has_its_own_phase() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    hero.made.set(98);
+    let (epic, _) = hero.mirrored("Backlog", "atomic = true");
+    let made = |state: &str| hero.mirrored(state, &format!("parent = '{epic}'\nestimate = 'XS'")).1;
+    let (n99, n100, n101) = (made("Ready for Plan"), made("Research Needed"), made("Research Needed"));
+    sandbox.write_task("t-b", format!("title = 'B'\nstate = 'Ready for Plan'\nparent = '{epic}'\n"));
+    let print = |number: &str, file: &str| json!({ "number": number, "files": [file], "blockedBy": [] });
+    let mut issues = vec![print(&n101, "x"), print("t-b", "y"), print(&n100, "x"), print(&n99, "y")];
+    for _ in 0..2 {
+        let found = hero.ok("detect_stream_positions", json!({ "issues": issues }));
+        let streams: Vec<[&Value; 4]> = found["streams"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| [&row["id"], &row["primaryIssue"], &row["position"]["phase"], &row["position"]["groupPrimary"]])
+            .collect();
+        let wanted = [
+            [json!("stream-99-t-b"), json!("99"), json!("PLAN"), json!("99")],
+            [json!("stream-100-101"), json!("100"), json!("RESEARCH"), json!("100")],
+        ];
+        assert_eq!(streams, wanted.each_ref().map(|row| row.each_ref()), "{found}");
+        assert_eq!(found["streams"][0]["position"]["convergence"]["met"], true);
+        issues.reverse();
+    }
+    let found = hero.ok("detect_work_streams", json!({ "issues": issues }));
+    assert_eq!(
+        (&found["streams"][1]["id"], &found["streams"][1]["issues"]),
+        (&json!("stream-100-101"), &json!(["100", "101"]))
+    );
+}
+
+#[test]
+fn a_document_with_comments_in_its_front_matter_is_linked() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (id, _) = hero.mirrored("Research Needed", "");
+    let url = research_document(&sandbox, &json!(id));
+    let file = sandbox.root().join(&url[url.find("thoughts/").unwrap()..]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let named = format!("github_issue: {id}");
+    let optional = format!("{named}        # optional - only if linked to an issue");
+    std::fs::write(&file, text.replace(&format!("{named}\n"), &format!("{optional}\n"))).unwrap();
+    hand_in(&mut hero, &json!(id), "Research Document", &url);
+}
+
 #[test]
 fn a_child_that_another_session_holds_is_not_advanced() {
     let sandbox = Sandbox::new();

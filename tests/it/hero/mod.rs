@@ -232,16 +232,22 @@ fn a_task_lives_its_whole_life_through_these_tools() {
     assert_eq!((&position["phase"], &position["remainingPhases"]), (&json!("TERMINAL"), &json!([])));
     hero.state(&id, "__COMPLETE__", "ralph_merge");
 
+    closed_issues_are_listed_and_only_a_person_reopens_them(&sandbox, &mut hero, &id);
+}
+
+fn closed_issues_are_listed_and_only_a_person_reopens_them(sandbox: &Sandbox, hero: &mut Hero, id: &Value) {
     let closed = hero.ok("get_issue", json!({ "number": id, "includePipeline": true }));
     assert_eq!((&closed["state"], &closed["stateReason"]), (&json!("CLOSED"), &json!("COMPLETED")));
     assert_eq!((&closed["title"], &closed["pipeline"]["phase"]), (&json!("It"), &json!("TERMINAL")));
     assert!(closed["closedAt"].as_str().is_some_and(|at| at.ends_with('Z')), "{closed}");
     assert_eq!(hero.ok("list_issues", json!({}))["totalCount"], 0);
-    assert_eq!(hero.ok("list_issues", json!({ "state": "CLOSED", "reason": "completed" }))["items"][0]["number"], id);
+    assert_eq!(hero.ok("list_issues", json!({ "state": "CLOSED", "reason": "completed" }))["items"][0]["number"], *id);
     assert_eq!(hero.ok("list_issues", json!({ "reason": "reopened" }))["totalCount"], 0);
-    hero.ok("save_issue", json!({ "number": id, "issueState": "OPEN" }));
+    let (code, said) = hero.refused("save_issue", json!({ "number": id, "issueState": "OPEN" }));
+    assert_eq!(code, "needs-person", "{said}");
+    sandbox.ralph(&["move", id.as_str().unwrap(), "Backlog"]).ok();
     let again = hero.ok("list_issues", json!({ "reason": "reopened" }));
-    assert_eq!((&again["items"][0]["number"], &again["items"][0]["workflowState"]), (&id, &json!("Backlog")));
+    assert_eq!((&again["items"][0]["number"], &again["items"][0]["workflowState"]), (id, &json!("Backlog")));
 }
 
 #[test]
@@ -462,6 +468,61 @@ fn filters_narrow_each_other_and_closed_issues_are_asked_for() {
 }
 
 #[test]
+fn who_asks_for_created_at_gets_the_oldest_first() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    for (id, day) in [("t-b", 2), ("t-a", 3), ("t-c", 1)] {
+        sandbox.write_task(id, format!("title = '{id}'\nstate = 'Backlog'\ncreated = 2026-11-0{day}T10:00:00Z\n"));
+    }
+    for (order, wanted) in [
+        (json!("createdAt"), ["t-c", "t-b", "t-a"]),
+        (json!("CREATED_AT"), ["t-c", "t-b", "t-a"]),
+        (Value::Null, ["t-a", "t-b", "t-c"]),
+    ] {
+        let listed = hero.ok("list_issues", json!({ "profile": "analyst-triage", "orderBy": order, "limit": 250 }));
+        let found: Vec<&str> =
+            listed["items"].as_array().unwrap().iter().map(|item| item["number"].as_str().unwrap()).collect();
+        assert_eq!(found, wanted, "{order}");
+    }
+}
+
+#[test]
+fn no_session_reopens_an_issue_or_cancels_it_with_a_command_that_cannot_end_there() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let commands = ["ralph_triage", "ralph_research", "ralph_plan", "ralph_impl", "ralph_review", "ralph_merge"];
+    for command in commands {
+        for state in ["Done", "Canceled"] {
+            let (_, number) = hero.mirrored(state, "");
+            let asked = json!({ "number": number, "state": "Backlog", "command": command });
+            assert_eq!(hero.refused("update_workflow_state", asked).0, "needs-person", "{command}");
+        }
+        let (_, number) = hero.mirrored("Ready for Plan", "");
+        let asked = json!({ "number": number, "state": "Canceled", "command": command });
+        assert_eq!(hero.refused("update_workflow_state", asked).0, "not-allowed", "{command}");
+    }
+    let mut named = Hero::new(&sandbox, &["--as", "Ann"]);
+    let (id, number) = hero.mirrored("Done", "");
+    assert_eq!(named.refused("save_issue", json!({ "number": number, "issueState": "OPEN" })).0, "needs-person");
+    sandbox.ralph(&["move", &id, "Backlog"]).ok();
+}
+
+#[test]
+fn the_third_rejection_says_why_a_person_gets_the_issue() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let reject = |hero: &mut Hero<'_>, rejections: u32| {
+        let (_, number) = hero.mirrored("Plan in Review", &format!("review.rejections = {rejections}"));
+        hero.state(&json!(number), "Ready for Plan", "ralph_review")
+    };
+    let second = reject(&mut hero, 1);
+    assert_eq!((&second["newState"], second.get("reason")), (&json!("Ready for Plan"), None), "{second}");
+    let third = reject(&mut hero, 2);
+    assert_eq!(third["newState"], "Human Needed");
+    assert_eq!(third["reason"], "it was rejected 3 times, so a person has to decide");
+}
+
+#[test]
 fn who_only_reads_is_offered_nothing_that_writes() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &["--read-only"]);
@@ -505,6 +566,45 @@ fn nobody_calls_an_issue_done_whose_branch_main_does_not_have() {
     }
     sandbox.git(&["merge", "--ff-only", built.trim()]);
     assert_eq!(role.ok("update_workflow_state", done)["newState"], "Done");
+}
+
+#[test]
+fn a_branch_with_a_name_that_the_skills_give_it_counts_wherever_the_issue_is_built() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    sandbox.git(&["commit", "--allow-empty", "-m", "root"]);
+    let built = sandbox.git(&["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "built"]);
+    sandbox.write_task("t-solo", "title = 'Solo'\nstate = 'In Review'\n");
+    let (epic, epic_number) = hero.mirrored("Plan in Review", "");
+    let (child, child_number) = hero.mirrored("In Review", &format!("parent = '{epic}'"));
+    let (_, other_number) = hero.mirrored("In Progress", &format!("parent = '{epic}'"));
+    for (issue, branch) in [
+        ("t-solo", "feature/GH-t-solo".to_owned()),
+        ("t-solo", "feature/t-solo".to_owned()),
+        (&child, format!("feature/GH-{child}")),
+        (&child, format!("feature/GH-{child_number}")),
+        (&child, format!("feature/GH-{epic_number}")),
+        (&child, format!("feature/GH-{epic}")),
+        (&child, format!("feature/GH-{epic_number}-stream-{child_number}-{other_number}")),
+        (&child, format!("feature/GH-{epic}-stream-{child}-m-900")),
+    ] {
+        sandbox.git(&["branch", &branch, built.trim()]);
+        let done = json!({ "number": issue, "state": "Done" });
+        let (code, said) = hero.refused("update_workflow_state", done);
+        assert_eq!((code.as_str(), said.contains(&branch)), ("unmerged", true), "{branch}: {said}");
+        sandbox.git(&["branch", "-D", &branch]);
+    }
+    // The stream of other members says nothing about this one, and a duplicate is closed whatever its epic builds.
+    sandbox.git(&["branch", &format!("feature/GH-{epic_number}-stream-{other_number}"), built.trim()]);
+    assert_eq!(hero.ok("update_workflow_state", json!({ "number": child, "state": "Done" }))["newState"], "Done");
+    sandbox.git(&["branch", &format!("feature/GH-{epic_number}"), built.trim()]);
+    let (duplicate, _) = hero.mirrored("Backlog", &format!("parent = '{epic}'"));
+    hero.state(&json!(duplicate), "Done", "ralph_triage");
+    let (_, last) = hero.mirrored("In Review", &format!("parent = '{epic}'"));
+    let advanced = hero.ok("advance_children", json!({ "number": epic_number, "targetState": "Done" }));
+    let skipped = advanced["skipped"].as_array().unwrap();
+    let row = skipped.iter().find(|row| row["number"] == last).unwrap_or_else(|| panic!("{advanced}"));
+    assert!(row["reason"].as_str().unwrap().contains("that main lacks"), "{advanced}");
 }
 
 #[test]

@@ -150,7 +150,7 @@ save_issue | Backlog | {"number": "$N", "estimate": "S", "priority": "P2"}
 save_issue | Backlog | {"number": "$N", "estimate": null, "priority": null, "iteration": null}
 save_issue | Backlog | {"number": "$N", "issueState": "CLOSED"}
 save_issue | Backlog | {"number": "$N", "issueState": "CLOSED_NOT_PLANNED"}
-save_issue | Done | {"number": "$N", "issueState": "OPEN"}
+save_issue | Backlog | {"number": "$N", "issueState": "OPEN", "title": "New"}
 save_issue | In Review | {"number": "$N", "workflowState": "Done", "issueState": "CLOSED", "command": "ralph_merge"}
 save_issue | Research Needed | {"number": "$N", "workflowState": "__LOCK__", "command": "ralph_research", "force": true}
 "###;
@@ -163,7 +163,7 @@ list_issues | {} | /items/0 | number title state stateReason url updatedAt workf
 get_issue | {"number": "$N", "includePipeline": true} | . | number id title body state stateReason url createdAt updatedAt closedAt
 get_issue | {"number": "$N", "includePipeline": true} | . | workflowState estimate priority labels assignees parent subIssuesSummary
 get_issue | {"number": "$N", "includePipeline": true} | . | subIssues blocking blockedBy comments group pipeline
-get_issue | {"number": "$N"} | /parent | number title state
+get_issue | {"number": "$N"} | /parent | number title state estimate
 get_issue | {"number": "$N"} | /subIssuesSummary | total completed percentCompleted
 get_issue | {"number": "$N"} | /blockedBy/0 | number title state
 get_issue | {"number": "$O"} | /subIssues/0 | number title state
@@ -231,6 +231,8 @@ create_issue | {"title": " "} | no-title | title
 create_issue | {"title": "A", "assignees": ["a", "b"]} | one-owner | one
 create_comment | {"number": "$O", "body": " "} | empty-note | text
 add_dependency | {"blockedNumber": "$N", "blockingNumber": "$B"} | cycle | m-101
+remove_dependency | {"blockedNumber": "$B", "blockingNumber": "t-none"} | unknown-task | ralph_hero__list_issues
+remove_dependency | {"blockedNumber": "$B", "blockingNumber": 9999} | unknown-task | ralph_hero__list_issues
 add_sub_issue | {"parentNumber": "$O", "childNumber": "$C"} | has-parent | replaceParent
 advance_children | {"number": "$N", "targetState": "In Progress"} | not-a-gate | Ready for Plan
 advance_children | {"targetState": "Done"} | bad-arguments | parent

@@ -232,6 +232,12 @@ pub const SPECS: &[Spec] = &[
         about: "how many times a plan can be rejected before the task is handed to a person",
     },
     Spec {
+        key: "review.merge",
+        shape: ValueShape::Choice(&["auto", "person"]),
+        default: "auto",
+        about: "who merges work in review: the integrator (auto), or only a person",
+    },
+    Spec {
         key: "review.mode",
         shape: ValueShape::Choice(&["skip", "auto", "interactive"]),
         default: "skip",

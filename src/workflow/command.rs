@@ -34,6 +34,8 @@ pub struct Command {
     pub worktree: bool,
     /// `ralph merge` completes it.
     pub merges: bool,
+    /// Only people can run it, whatever its roles are.
+    pub people: bool,
     pub on_blocked: bool,
     pub sizes: Sizes,
     /// Runs once for a group, on its primary.
@@ -139,6 +141,7 @@ impl Command {
 
     pub fn is_for(&self, role: &str, mode: ReviewMode) -> bool {
         match &self.interactive {
+            _ if self.people => false,
             Some(instead) if mode == ReviewMode::Interactive => instead == role,
             _ => self.roles.iter().any(|name| name == role),
         }

@@ -253,6 +253,7 @@ impl TryFrom<CommandRow> for Command {
             needs: row.needs,
             worktree: row.worktree,
             merges: row.merges,
+            people: false,
             back: row.back.map(StateName::new),
             yields: row.yields,
             yields_in: modes(row.yields_in)?,

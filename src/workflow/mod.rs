@@ -175,6 +175,14 @@ impl Workflow {
         self.commands.iter().find(|command| command.merges).or_else(|| self.command("merge").ok())
     }
 
+    /// Reserves the merge command for people, if it is a command of its own: where `implement` merges, no state is for review.
+    pub fn reserve_merging(&mut self) {
+        let merging = self.merging().filter(|command| !command.worktree).map(|command| command.name.clone());
+        for command in self.commands.iter_mut().filter(|command| Some(&command.name) == merging.as_ref()) {
+            command.people = true;
+        }
+    }
+
     pub fn escalation(&self) -> Option<&StateName> {
         self.targets[2].as_ref()
     }

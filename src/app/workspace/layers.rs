@@ -28,6 +28,11 @@ pub(in crate::app) fn rules(flow: Workflow, settings: &Settings) -> Result<Rules
     Ok(rules)
 }
 
+/// Whether only people merge.
+pub(in crate::app) fn merges_by_person(settings: &Settings) -> bool {
+    settings.text("review.merge") == "person"
+}
+
 /// The path of the user's own settings.
 pub(in crate::app) fn user_config() -> Option<PathBuf> {
     Some(crate::os::terminal::config_home()?.join("ralph/config.toml"))
@@ -68,6 +73,7 @@ impl Setup {
         if let Some(text) = fs::read_text(&root.join(WORKFLOW))? {
             setup.add_workflow(&text, &local.join("workflow.toml"))?;
         }
+        setup.reserve_merging();
         Ok(setup)
     }
 
@@ -88,7 +94,14 @@ impl Setup {
                 }
             }
         }
+        setup.reserve_merging();
         Ok(setup)
+    }
+
+    fn reserve_merging(&mut self) {
+        if merges_by_person(&self.settings) {
+            self.flow.reserve_merging();
+        }
     }
 
     /// Adds the board's settings, or the last valid ones if the file is broken.

@@ -33,7 +33,7 @@ impl<'a> Case<'a> {
         self.actor.kind == ActorKind::Named && self.role().is_none()
     }
 
-    /// Whether a person decided about it: here, or outside of ralph. A hosted session is trusted, but it is no person.
+    /// Whether a person decided about it: here, or outside of ralph. A hosted session is trusted, but it is not a person.
     pub fn is_decided_by_person(&self) -> bool {
         self.is_person() || self.actor.is_outside()
     }
@@ -93,6 +93,9 @@ impl<'a> Case<'a> {
     }
 
     pub fn refuse_other_roles(&self, command: &Command) -> Result<(), Refusal> {
+        if command.people && self.is_held() {
+            return Err(Refusal::PeopleOnly { worker: self.actor.worker.clone(), what: "merge" });
+        }
         let Some(role) = self.role().filter(|role| !command.is_for(role, self.rules.mode)) else { return Ok(()) };
         let is_for = |other: &&Role| command.is_for(&other.name, self.rules.mode);
         let roles = self.rules.flow.roles().iter().filter(is_for).map(|role| role.name.clone()).collect();

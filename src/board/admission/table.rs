@@ -38,7 +38,10 @@ impl<'a> Case<'a> {
         }
         let oversized = self.is_oversized();
         let sized = |command: &&Command| command.sizes != Sizes::Oversized || oversized;
-        let mine = |command: &&Command| self.role().is_none_or(|role| command.is_for(role, self.rules.mode));
+        let mine = |command: &&Command| match self.role() {
+            Some(role) => command.is_for(role, self.rules.mode),
+            None => !command.people || !self.is_held(),
+        };
         let fits = |command: &&Command| {
             let to = match &request.goal {
                 Goal::State(state) => Some(state.clone()),

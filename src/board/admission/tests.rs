@@ -270,6 +270,27 @@ fn a_program_is_held_to_the_table_whatever_name_it_gives() {
 }
 
 #[test]
+fn a_merge_that_is_reserved_for_people_is_refused_to_everybody_else() {
+    let mut rules = rules(ReviewMode::Skip);
+    rules.flow.reserve_merging();
+    let asked = |by: &Actor, command, intent| {
+        let task = id("a");
+        let request = Request { command, evidence: Evidence::Assumed, ..Request::new(&task, Goal::Intent(intent)) };
+        board("In Review", None).admit(&rules, by, &request)
+    };
+    let hosted = Actor { kind: ActorKind::Hosted, ..actor("claude-code-1") };
+    for by in [&actor("integrator"), &hosted] {
+        let refused = asked(by, Some("merge"), Intent::Complete);
+        assert!(matches!(refused, Err(Refusal::PeopleOnly { what: "merge", .. })), "{refused:?}");
+        assert!(asked(by, None, Intent::Complete).is_err());
+    }
+    assert!(asked(&hosted, None, Intent::Escalate).is_ok(), "anything else stays possible");
+    for command in [Some("merge"), None] {
+        assert_eq!(asked(&actor("anna"), command, Intent::Complete).unwrap().to.as_str(), "Done", "{command:?}");
+    }
+}
+
+#[test]
 fn a_hosted_session_neither_reopens_nor_leaves_as_a_person_does() {
     let flow = Workflow::builtin();
     let hosted = Actor { kind: ActorKind::Hosted, ..actor("claude-code-1") };

@@ -67,7 +67,7 @@ impl Board {
 
     /// The steps that a unit still needs.
     pub(super) fn wants(&self, unit: &Unit, links: &Links<'_>, rules: &Rules) -> Vec<Want> {
-        let has = |command: &str| rules.flow.command(command).is_ok();
+        let has = |name: &str| rules.flow.command(name).is_ok_and(|command| !command.people);
         let mut wants: Vec<Want> = Vec::new();
         let mut whole = true;
         let mut least = None;
@@ -308,6 +308,19 @@ mod tests {
         let mirrored = Sample::board().task("a", "In Review").issue(4);
         assert_eq!(wants(mirrored.clone(), Skip), "pr a, merge a<pr");
         assert_eq!(wants(mirrored.document("pr", "https://x/1"), Skip), "merge a");
+    }
+
+    #[test]
+    fn a_merge_that_is_reserved_for_people_is_no_step() {
+        let mut rules = rules();
+        rules.flow.reserve_merging();
+        let wants = |state: &str| {
+            let board = Sample::board().task("a", state).build();
+            let links = Links::new(&board);
+            let unit = board.units(&id("a"), &links, &rules).unwrap().remove(0);
+            board.wants(&unit, &links, &rules).iter().map(|want| want.command).collect::<Vec<_>>()
+        };
+        assert_eq!((wants("In Progress"), wants("In Review")), (vec!["implement", "pr"], vec![]));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The whole way from Backlog to Done, offline: one task, a group, an epic; in every review mode, by a team and by a hero.
+//! From Backlog to Done, offline: one task, a group, an epic; in every review mode, with a team and with a hero.
 
 use super::Squad;
 
 const MODES: [&str; 3] = ["skip", "auto", "interactive"];
 
-/// Documents are there, linked and sound.
+/// Asserts that the documents exist, are linked and are complete.
 #[track_caller]
 fn has_documents(squad: &Squad, id: &str, kinds: &[&str]) {
     let task = squad.task(id);
@@ -15,7 +15,7 @@ fn has_documents(squad: &Squad, id: &str, kinds: &[&str]) {
     }
 }
 
-/// The states of a task's way, the same in every mode: where there is a review, it is what leads to In Progress.
+/// The states of a task in order, the same in every mode.
 const WAY: [&str; 8] = [
     "Research Needed",
     "Research in Progress",
@@ -27,7 +27,7 @@ const WAY: [&str; 8] = [
     "Done",
 ];
 
-/// Commits the board as it is; the commit.
+/// Commits the board; returns the commit.
 fn board_commit(squad: &Squad) -> String {
     squad.sandbox.git(&["add", "-A", ".ralph"]);
     squad.sandbox.git(&["commit", "-q", "--allow-empty", "-m", "board"]);
@@ -110,7 +110,7 @@ fn the_steps_are_chained_and_carry_their_results() {
     );
     assert!(text.contains(&format!("team = \"{id}\"")) && text.contains("command = \"research\""), "{text}");
     squad.ralph(&["team", &id]).ok();
-    assert_eq!(squad.steps().len(), 6, "the second start makes no second steps");
+    assert_eq!(squad.steps().len(), 6, "the second start adds no steps");
     let step = of("Plan")["id"].as_str().unwrap().to_owned();
     squad.ralph(&["move", &step, "Pending"]).ok();
     squad.ralph(&["task", "set", &step, "result="]).ok();
@@ -172,7 +172,10 @@ fn an_epic_is_split_first_and_its_parts_follow_in_every_review_mode() {
             let run = runs.iter().find(|run| run["task"] == task["id"] && run["command"] == command).unwrap();
             run[key].as_str().unwrap().parse().unwrap()
         };
-        assert!(time(&two, "research", "started") >= time(&one, "merge", "ended"), "it waited for what it stands on");
+        assert!(
+            time(&two, "research", "started") >= time(&one, "merge", "ended"),
+            "it started after its blocker was done"
+        );
         assert_eq!(squad.main().keys().filter(|name| name.starts_with("src/")).count(), 2);
         squad.is_clean();
     }
@@ -206,7 +209,7 @@ fn a_bough_has_only_the_steps_of_the_phase_that_is_on() {
     assert_eq!(plan.trim(), format!("{id}     ○ triage"));
     squad.ralph(&["team", &id, "--bough"]).ok();
     assert_eq!(squad.state(&id), "Done");
-    // Without an issue on GitHub there is no step for a pull request by then.
+    // The task has no issue on GitHub, so there is no step for a pull request.
     let titles: Vec<String> = squad.steps().iter().map(|step| step["title"].as_str().unwrap().to_owned()).collect();
     assert_eq!(titles.len(), 5, "{titles:?}");
 }
@@ -265,7 +268,50 @@ fn teams_work_on_every_workflow_that_is_shipped() {
     }
 }
 
-/// A worker cannot say that it is done where the merge says so.
+/// With `review.merge = "person"` a team stops in review, no worker can merge, and work continues after the merge.
+#[test]
+fn a_person_who_wants_to_review_merges_everything_that_a_team_builds() {
+    let squad = Squad::new();
+    squad.ralph(&["workflow", "use", "lite", "--yes"]).ok();
+    squad.ralph(&["config", "set", "review.merge", "person"]).ok();
+    let ids = ["alpha", "beta"].map(|title| squad.add(title, &[]));
+    squad.ralph(&["block", &ids[1], "--on", &ids[0]]).ok();
+    let said = squad.ralph(&["team", "--ready"]).fails(1);
+    assert_eq!(squad.outcomes(&ids[0]), ["triage done", "implement done"], "{said}");
+    assert_eq!(squad.state(&ids[0]), "In Review", "{said}");
+    assert_eq!(squad.outcomes(&ids[1]), ["triage done"; 0], "blocked by work that is not merged: {said}");
+    assert!(!squad.main().contains_key(&format!("src/{}.txt", ids[0])));
+    let inbox = squad.ralph(&["inbox"]).ok();
+    assert!(inbox.contains("review") && inbox.contains(&format!("ralph merge {}", ids[0])), "{inbox}");
+    for args in [&["merge", &ids[0]][..], &["move", &ids[0], "Done"]] {
+        let refused = squad.ralph(&[args, &["--as", "integrator", "--json"]].concat()).fails(1);
+        assert!(refused.contains("\"needs-person\"") || refused.contains("\"not-allowed\""), "{refused}");
+    }
+    squad.ralph(&["worker", "integrator", "--once"]).ok();
+    assert_eq!(squad.state(&ids[0]), "In Review");
+    squad.ralph(&["reject", &ids[0], "say hello, too"]).ok();
+    squad.ralph(&["team", &ids[0]]).fails(1);
+    assert_eq!(squad.outcomes(&ids[0]), ["triage done", "implement done", "implement done"]);
+    squad.ralph(&["merge", &ids[0]]).ok();
+    assert_eq!(squad.state(&ids[0]), "Done");
+    squad.ralph(&["team", "--ready"]).fails(1);
+    assert_eq!(squad.state(&ids[1]), "In Review");
+}
+
+#[test]
+fn a_workflow_without_review_cannot_have_a_person_merge_for_its_workers() {
+    let squad = Squad::new();
+    squad.ralph(&["workflow", "use", "simple", "--yes"]).ok();
+    squad.ralph(&["config", "set", "review.merge", "person"]).ok();
+    let id = squad.add("alpha", &[]);
+    for args in [&["team", &id][..], &["worker", "builder", "--once"]] {
+        let said = squad.ralph(args).fails(1);
+        assert!(said.contains("review.merge") && said.contains("ralph workflow use lite"), "{said}");
+    }
+    assert_eq!(squad.state(&id), "Todo");
+}
+
+/// A worker cannot complete a task itself where merging completes it.
 #[test]
 fn what_the_merge_completes_is_completed_by_nothing_else() {
     let squad = Squad::new();

@@ -1,14 +1,21 @@
 //! The tasks of a team: those that were named or are ready, except those of other teams.
 
 use crate::app::repo::worktree::main_branch;
+use crate::app::workspace::layers::merges_by_person;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Board, Links, Query, Standings};
 use crate::fs;
 use crate::store::FileLock;
 use crate::task::{Kind, TaskId};
 
-/// Refuses a repository without a main branch, before anything is written.
+/// Refuses a repository without a main branch, and a workflow that cannot have people merge, before anything is written.
 pub fn preflight(ws: &Workspace) -> Result<(), Failure> {
+    if merges_by_person(&ws.settings) && ws.flow().merging().is_some_and(|command| !command.people) {
+        let message = "review.merge is `person`, but in this board's workflow workers merge as they implement";
+        return Err(Failure::refused(Code::NoPipeline, message)
+            .hint(Hint::run("workflow use lite", "to use a workflow with a state for review"))
+            .hint(Hint::set("review.merge", "auto", "to let workers merge")));
+    }
     let main = main_branch(ws);
     if ws.repository.has_branch(&main) {
         return Ok(());

@@ -100,7 +100,7 @@ pub struct Left {
     pub task: TaskId,
     pub title: String,
     pub state: StateName,
-    /// The task was handed to a person.
+    /// A person has to continue it.
     #[serde(skip)]
     pub person: bool,
     pub why: String,

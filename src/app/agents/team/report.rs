@@ -35,7 +35,7 @@ pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Ve
                 continue;
             }
             let why = why(ws, board, at);
-            let person = ws.rules().needs_person(task);
+            let person = ws.rules().needs_person(task) || is_for_review(ws, task);
             found.push(Left {
                 task: task.id.clone(),
                 title: task.title.clone(),
@@ -48,6 +48,11 @@ pub(super) fn left(ws: &Workspace, board: &Board, teams: &[TaskId]) -> Result<Ve
     Ok(found)
 }
 
+/// Whether the work is built, and only a person can merge it.
+fn is_for_review(ws: &Workspace, task: &Task) -> bool {
+    ws.rules().pending_merge(task).is_some_and(|command| command.people)
+}
+
 fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     let task = &board.tasks()[at];
     let last = list_runs(ws, Some(&task.id), 1).ok().and_then(|mut runs| runs.pop());
@@ -55,6 +60,9 @@ fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     let blockers = board.open_blockers(at, ws.rules());
     if ws.rules().needs_person(task) {
         return said.map_or_else(|| "handed to a person".into(), |said| format!("handed to a person: {said}"));
+    }
+    if is_for_review(ws, task) {
+        return format!("to be reviewed and merged by a person: `ralph diff {0}`, then `ralph merge {0}`", task.id);
     }
     if !blockers.is_empty() {
         let ids: Vec<&str> = blockers.iter().map(TaskId::as_str).collect();

@@ -19,6 +19,7 @@ use crate::app::work::admit::decide;
 use crate::app::work::feedback::{LOCAL_CHECK, Said, take_in};
 use crate::app::work::moves::{Along, carry_out, move_with_note};
 use crate::app::workspace::board_files::BoardFiles;
+use crate::app::workspace::layers::merges_by_person;
 use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
 use crate::board::{Admission, Board, Evidence, Goal, Request};
@@ -115,6 +116,9 @@ fn keep_failed_check(ws: &Workspace, id: &TaskId, failure: &Failure) -> Result<(
 
 fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
     ws.refuse_broken_setup()?;
+    if merges_by_person(&ws.settings) {
+        ws.refuse_programs("merge")?;
+    }
     let _one_at_a_time = ws.store.merge_lock()?;
     if let Some(begun) = begun(ws, id)? {
         if begun.landing.is_elsewhere() || ws.repository.contains(&begun.landing.into, &begun.landing.new) {

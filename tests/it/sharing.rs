@@ -35,7 +35,7 @@ impl Hub {
         hub
     }
 
-    /// One that agrees about claims through the remote.
+    /// Clones that share their claims through the remote.
     fn agreeing(clones: usize, tasks: &[(&str, &str)]) -> Self {
         let hub = Self::new(clones, tasks);
         hub.at(0, &["config", "set", "claims.remote", "origin"]).ok();
@@ -62,7 +62,7 @@ impl Hub {
         self.at(clone, &["task", "show", id, "--json"]).json()
     }
 
-    /// A program that runs until a file is there: the file, and the program.
+    /// A program that runs until a file exists: the file, and the program.
     fn gate(&self) -> (PathBuf, String) {
         let go = self.sandbox.outside("go");
         let program = format!("until [ -e '{}' ]; do sleep 0.02; done", go.display());
@@ -130,7 +130,7 @@ fn what_is_not_the_board_is_neither_pulled_nor_pushed() {
     assert_eq!(hub.git(1, &["ls-files", "-s", "--", ":!.ralph"]), before);
     hub.git(1, &["-c", "pull.rebase=false", "pull", "-q", "--no-edit"]);
     hub.at(1, &["push"]).ok();
-    // Code that is committed here and not yet there does not keep the board of others out.
+    // Unpushed code in this clone does not prevent pulling the board.
     hub.write(1, "more.txt", "more\n");
     hub.git(1, &["add", "more.txt"]);
     hub.git(1, &["commit", "-qm", "more"]);
@@ -148,7 +148,7 @@ fn staged_and_changed_files_survive_pull_and_push() {
     hub.git(0, &["add", "staged.txt"]);
     hub.write(0, "staged.txt", "two\n");
     hub.write(0, "loose.txt", "x\n");
-    // Changed within the second of the index, with the same size: only the content tells.
+    // Changed within the timestamp of the index and with the same size: only the content differs.
     std::thread::sleep(Duration::from_millis(1100));
     hub.at(1, &["task", "set", "t-a", "priority=P1"]).ok();
     hub.at(1, &["push"]).ok();
@@ -215,7 +215,7 @@ fn without_a_remote_a_branch_or_a_network_it_says_so() {
 fn a_claim_is_known_to_every_clone() {
     let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\n"), ("t-b", "title = 'B'\n")]);
     hub.at(0, &["claim", "t-a", "--as", "analyst", "--for", "triage"]).ok();
-    // The same name on another machine is somebody else.
+    // The same name on another machine is another worker.
     let said = hub.at(1, &["claim", "t-a", "--as", "analyst", "--for", "triage"]).fails(3);
     assert!(said.contains("claimed by analyst in another clone"), "{said}");
     assert_eq!(hub.at(1, &["next", "--claim", "--as", "analyst", "--json"]).json()["task"], "t-b");
@@ -227,7 +227,7 @@ fn a_claim_is_known_to_every_clone() {
     assert_eq!(hub.remote_claims(), ["t-b"]);
     hub.at(1, &["move", "t-b", "Research Needed", "--for", "triage", "--as", "analyst"]).ok();
     let said = hub.at(0, &["claim", "t-b", "--as", "analyst", "--for", "triage"]).fails(3);
-    assert!(said.contains("t-b was changed on"), "the board that says so is not there yet: {said}");
+    assert!(said.contains("t-b was changed on"), "the change has not been pushed yet: {said}");
     hub.at(1, &["push"]).ok();
     assert_eq!(hub.remote_claims(), Vec::<String>::new());
     hub.at(1, &["move", "t-b", "__LOCK__", "--for", "research", "--as", "analyst"]).ok();
@@ -242,7 +242,7 @@ fn a_lease_that_runs_out_frees_the_task_for_other_machines() {
     hub.at(1, &["pull"]).ok();
     assert_eq!(hub.task(1, "t-a")["state"], "Research in Progress");
     hub.at(1, &["reap"]).ok();
-    assert_eq!(hub.task(1, "t-a")["state"], "Research in Progress", "its holder lives, on another machine");
+    assert_eq!(hub.task(1, "t-a")["state"], "Research in Progress", "its holder on another machine is alive");
     let late = |args: &[&str]| {
         let mut command = hub.sandbox.command(RALPH, &hub.clones[1]);
         finish(command.env("RALPH_NOW", "2026-11-20T00:00:00Z").args(args))
@@ -251,10 +251,39 @@ fn a_lease_that_runs_out_frees_the_task_for_other_machines() {
     assert_eq!((&reaped[0]["task"], &reaped[0]["to"]), (&"t-a".into(), &"Research Needed".into()));
     assert_eq!(hub.remote_claims(), Vec::<String>::new());
     late(&["claim", "t-a", "--as", "analyst-2"]).ok();
-    // The first comes back and finds that it has lost it.
+    // The first holder finds that it has lost the claim.
     hub.at(0, &["claims", "ls", "--remote"]).ok();
     let said = hub.at(0, &["move", "t-a", "__COMPLETE__", "--for", "research", "--as", "analyst"]).fails(3);
     assert!(said.contains("analyst-2"), "{said}");
+}
+
+/// A machine gives a task back, and another one has taken it over and finished it in the meantime: the release says nothing about the
+/// work, so it is dropped instead of being a merge conflict.
+#[test]
+fn a_release_does_not_conflict_with_the_work_of_another_machine() {
+    for gives_back in [&["release", "t-a", "--as", "builder"][..], &["reap"]] {
+        let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\nstate = 'Ready for Plan'\n")]);
+        hub.at(0, &["claim", "t-a", "--as", "builder"]).ok();
+        hub.at(0, &["push"]).ok();
+        hub.at(1, &["pull"]).ok();
+        hub.go_offline(0);
+        let mut late = hub.sandbox.command(RALPH, &hub.clones[0]);
+        late.env("RALPH_NOW", "2026-11-20T00:00:00Z");
+        assert_eq!(finish(late.args(gives_back)).code, 0);
+        assert_eq!(hub.task(0, "t-a")["state"], "Ready for Plan", "{gives_back:?}");
+        hub.at(1, &["claim", "t-a", "--as", "ada", "--force"]).ok();
+        hub.at(1, &["move", "t-a", "Plan in Review", "--as", "ada"]).ok();
+        hub.at(1, &["push"]).ok();
+        hub.at(0, &["note", "t-a", "the journal has more", "--as", "bob"]).ok();
+        hub.go_online(0);
+        hub.at(0, &["push"]).ok();
+        hub.at(1, &["pull"]).ok();
+        for clone in 0..2 {
+            let task = hub.task(clone, "t-a");
+            assert_eq!((&task["state"], task["notes"].as_array().unwrap().len()), (&"Plan in Review".into(), 1));
+            assert!(hub.at(clone, &["doctor"]).ok().contains("no problems"), "{gives_back:?}");
+        }
+    }
 }
 
 #[test]
@@ -277,7 +306,7 @@ fn offline_a_claim_is_refused_unless_it_is_local_and_is_told_later() {
     assert_eq!(hub.task(0, "t-a")["claim"], Value::Null);
     hub.at(0, &["claim", "t-a", "--as", "ada", "--local"]).ok();
     hub.at(0, &["claim", "t-b", "--as", "ada", "--local"]).ok();
-    assert_eq!(hub.at(0, &["claims", "ls", "--json"]).json()[0]["place"], "here only");
+    assert_eq!(hub.at(0, &["claims", "ls", "--json"]).json()[0]["place"], "not published");
     hub.at(1, &["claim", "t-b", "--as", "bob"]).ok();
     hub.go_online(0);
     let said = hub.at(0, &["pull"]);
@@ -318,7 +347,7 @@ fn a_program_renews_its_lease_for_other_machines() {
         let listed = finish(&mut real(1, &["claims", "ls", "--remote", "--json"])).json();
         listed[0]["until"].as_str().map(str::to_owned)
     };
-    eventually("the claim is there", || until().is_some());
+    eventually("the claim is published", || until().is_some());
     let first = until();
     eventually("the lease is longer than the first one", || until() > first);
     let said = finish(&mut real(1, &["claim", "t-a", "--as", "bob"]));
@@ -329,7 +358,8 @@ fn a_program_renews_its_lease_for_other_machines() {
     assert_eq!(finish(&mut real(1, &["claim", "t-a", "--as", "bob"])).code, 0);
 }
 
-/// A claim that was published by a process that died before it took it here is nobody's: the next command takes it back.
+/// A process died after it published a claim and before it recorded it: the next command removes the claim from the
+/// remote.
 #[test]
 fn a_claim_that_was_killed_half_way_binds_nobody() {
     let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\n")]);
@@ -338,7 +368,7 @@ fn a_claim_that_was_killed_half_way_binds_nobody() {
         let output =
             crate::crash::killed_at(&hub.sandbox, &hub.clones[0], 20 + round * 9, &["claim", "t-a", "--as", "ada"]);
         let there = !hub.remote_claims().is_empty();
-        // The next command of the same clone, whatever it is.
+        // Any next command of the same clone will do.
         hub.at(0, &["claims", "ls", "--remote"]).ok();
         let here = hub.task(0, "t-a")["claim"]["by"] == "ada";
         assert_eq!(!hub.remote_claims().is_empty(), here, "round {round}");
@@ -355,10 +385,10 @@ fn a_claim_that_was_killed_half_way_binds_nobody() {
             break;
         }
     }
-    assert!(published > 0, "no kill fell between the two");
+    assert!(published > 0, "no kill hit between publishing and recording");
 }
 
-/// Tasks whose plans change these files, on several clones that agree through the remote.
+/// Clones that share claims through the remote, with tasks whose plans change these files.
 fn planned(clones: usize, files: &[(&str, &str)]) -> Hub {
     let plan = |id: &str| format!("thoughts/shared/plans/2026-11-18-{id}-x.md");
     let task = |id: &str| format!("title = 'X'\nstate = 'Plan in Review'\n[artifacts]\nplan = '{}'\n", plan(id));
@@ -391,7 +421,7 @@ fn files_that_another_machine_is_changing_are_refused() {
     build(1, "t-b").ok();
 }
 
-/// Clones that publish claims on overlapping files at the same moment: one of them gets its files at most.
+/// Clones publish claims on overlapping files at the same moment: at most one of them is granted.
 #[test]
 fn overlapping_claims_that_are_published_at_once_are_never_both_granted() {
     let rounds: u64 = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
@@ -413,13 +443,13 @@ fn overlapping_claims_that_are_published_at_once_are_never_both_granted() {
         assert!(codes.iter().all(|code| [0, 3].contains(code)), "round {round}: {codes:?}: {}", said());
         let winners: Vec<usize> = (0..3).filter(|&clone| codes[clone] == 0).collect();
         assert!(winners.len() < 2, "round {round}: {winners:?} hold overlapping files");
-        assert_eq!(hub.remote_claims().len(), winners.len(), "round {round}: what was refused is taken back");
+        assert_eq!(hub.remote_claims().len(), winners.len(), "round {round}: a refused claim is removed");
         for &clone in &winners {
             finish(&mut command(clone, &["release", names[clone]])).ok();
         }
         granted += winners.len();
     }
-    assert!(granted > 0, "nobody ever got anything");
+    assert!(granted > 0, "no claim was ever granted");
 }
 
 #[test]
@@ -464,20 +494,20 @@ fn eight_clones_claim_the_same_tasks_and_each_has_one_holder() {
     all.sort();
     assert_eq!(all, tasks.iter().map(|(id, _)| id).collect::<Vec<_>>(), "each once");
     assert_eq!(hub.remote_claims().len(), 50);
-    assert!(won.iter().filter(|tasks| !tasks.is_empty()).count() > 4, "a race, not a walk-over: {won:?}");
+    assert!(won.iter().filter(|tasks| !tasks.is_empty()).count() > 4, "claims must race: {won:?}");
 }
 
-/// What three clones have done, as far as it was acknowledged.
+/// The acknowledged changes of the three clones.
 #[derive(Default)]
 struct Done {
     labels: BTreeSet<(String, String)>,
     notes: BTreeMap<String, usize>,
     tasks: BTreeSet<String>,
-    /// Each clone has a key of its own, and this is what it may say: a change that was killed is done or not.
+    /// The possible values of each clone's own key: a change that was killed may have been made or not.
     own: BTreeMap<(String, usize), BTreeSet<Option<String>>>,
 }
 
-/// Random changes, pulls and pushes in random order, some of them killed: the boards end equal and nothing is lost.
+/// Random changes, pulls and pushes, some of them killed: the boards end up equal and nothing is lost.
 #[test]
 fn three_clones_with_kills_end_equal_and_lose_nothing() {
     let rounds: u64 = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
@@ -539,7 +569,7 @@ fn three_clones(mut dice: fastrand::Rng) {
     nothing_is_lost(&hub, &done);
 }
 
-/// Runs a command, which may be killed: then there is no answer.
+/// Runs a command that may be killed; `None` if it was.
 fn act(hub: &Hub, clone: usize, dice: &mut fastrand::Rng, args: &[&str]) -> Option<i32> {
     let mut command = hub.sandbox.command(RALPH, &hub.clones[clone]);
     let mut child = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -552,7 +582,7 @@ fn act(hub: &Hub, clone: usize, dice: &mut fastrand::Rng, args: &[&str]) -> Opti
     code
 }
 
-/// However many clones believe in a claim of their own, the remote knows one of them.
+/// No two clones list a live claim of their own on the same task.
 fn one_holder(hub: &Hub, step: usize) {
     let mut holders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for clone in 0..3 {
@@ -588,7 +618,7 @@ fn nothing_is_lost(hub: &Hub, done: &Done) {
     for clone in 0..3 {
         assert_eq!(hub.git(clone, &["status", "--porcelain"]), "");
         hub.git(clone, &["fsck", "--strict"]);
-        // What a kill leaves lying about is all that there is to mend.
+        // `doctor --fix` removes what killed processes left behind; no other problems remain.
         drop(hub.at(clone, &["doctor", "--fix"]));
         hub.at(clone, &["doctor"]).ok();
     }
@@ -598,7 +628,7 @@ fn read(clone: &Path, id: &str) -> String {
     std::fs::read_to_string(clone.join(format!(".ralph/tasks/{id}.toml"))).unwrap()
 }
 
-/// A hook of the remote that refuses these references.
+/// Adds a hook to the remote that rejects pushes to these references.
 fn deny(hub: &Hub, prefix: &str) {
     let hook = hub.sandbox.outside("hub.git/hooks/update");
     let script = format!("#!/bin/sh\ncase $1 in {prefix}*) echo 'ask the owner' >&2; exit 1;; esac\n");
@@ -618,7 +648,7 @@ fn a_remote_that_refuses_is_neither_a_race_nor_out_of_reach() {
     let said = hub.at(0, &["claim", "t-b", "--as", "ada"]).fails(6);
     assert!(said.contains("origin rejected the push") && said.contains("ask the owner"), "{said}");
     let said = hub.at(0, &["release", "t-a", "--as", "ada"]);
-    assert!(said.code == 0 && said.stderr.contains("told there next time"), "{said}");
+    assert!(said.code == 0 && said.stderr.contains("will be sent by the next command"), "{said}");
     allow(&hub);
     hub.at(0, &["task", "ls"]).ok();
     assert_eq!(hub.remote_claims(), Vec::<String>::new());
@@ -635,14 +665,14 @@ fn what_is_no_claim_on_the_remote_is_taken_over() {
     assert_eq!(hub.at(0, &["claims", "ls", "--json"]).json()[0]["place"], "here");
 }
 
-/// A claim that is refused leaves the one that it would have replaced.
+/// A refused claim does not replace the existing one.
 #[test]
 fn a_refused_claim_leaves_the_holders_own() {
     let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\nstate = 'Ready for Plan'\n")]);
     let (go, program) = hub.gate();
     let run = ["run", "t-a", "--as", "builder", "--", "sh", "-c", &program];
     let mut first = hub.sandbox.command(RALPH, &hub.clones[0]).args(run).stdout(Stdio::null()).spawn().unwrap();
-    eventually("the claim is there", || !hub.remote_claims().is_empty());
+    eventually("the claim is published", || !hub.remote_claims().is_empty());
     hub.at(0, &["run", "t-a", "--as", "builder", "--", "true"]).fails(3);
     hub.at(1, &["claim", "t-a", "--as", "builder-2"]).fails(3);
     let listed = hub.at(0, &["claims", "ls", "--remote", "--json"]).json();
@@ -654,7 +684,7 @@ fn a_refused_claim_leaves_the_holders_own() {
     hub.at(1, &["claim", "t-a", "--as", "builder-2"]).ok();
 }
 
-/// The answer to a renewal is lost: the remote may have it or not, and the claim is its holder's either way.
+/// If the answer to a renewal is lost, the remote may have it or not; the holder keeps the claim in both cases.
 #[test]
 fn a_renewal_whose_answer_is_lost_keeps_the_claim() {
     let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\n")]);
@@ -682,7 +712,7 @@ fn a_worker_who_lost_its_claim_elsewhere_is_refused_at_its_next_move() {
     moved.env("RALPH_CLAIM", claimed["claim"].as_str().unwrap());
     let said = finish(moved.args(["escalate", "t-a", "--for", "plan", "--as", "builder"]));
     assert!(said.code == 3 && said.stderr.contains("claimed by ada"), "{said}");
-    assert_eq!(hub.task(0, "t-a")["state"], "Plan in Progress", "the move was undone");
+    assert_eq!(hub.task(0, "t-a")["state"], "Ready for Plan", "everything since the lost claim was undone");
     assert_eq!(hub.at(0, &["wait", "t-a", "--until", "free", "--timeout", "1s"]).code, 5);
 }
 
@@ -709,7 +739,7 @@ fn documents_settle_line_by_line_and_a_removal_says_so() {
     assert_eq!(text, "one\n2\n3\nfour\n5\n6\nseven\n");
 }
 
-/// What comes with a clone may name anything: nothing is read or written outside of it.
+/// A clone may contain any names and links: nothing outside of it is read or written.
 #[test]
 fn links_and_journals_do_not_lead_out_of_the_repository() {
     let hub = Hub::new(2, &[("t-a", "title = 'A'\n")]);

@@ -11,8 +11,8 @@ use crate::app::workspace::board_files::BoardFiles;
 use crate::app::workspace::git_commit::{commit_board, is_ours, subject};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::git::{Landing, Prepared, RefUpdate, Style, Upstream};
-use crate::store::is_board;
 use crate::store::merge::Side;
+use crate::store::{codec, is_board};
 use crate::task::TaskId;
 
 use super::view::task_of;
@@ -99,7 +99,7 @@ impl Workspace {
         if self.claims_remote().is_some()
             && let Err(failure) = self.look().and_then(|()| self.send_all())
         {
-            self.notice(format!("the board was not pulled and pushed: {}", failure.message));
+            self.notice(format!("cannot pull and push the board: {}", failure.message));
         }
     }
 }
@@ -114,7 +114,7 @@ pub(super) fn outgoing(ws: &Workspace, remote: &str) -> Result<Option<RefUpdate>
         None => committed(ws, &upstream).map(|_| ()),
     };
     if let Err(failure) = joined {
-        ws.keep_board_back(&format!("the board cannot be exchanged: {}", failure.message));
+        ws.keep_board_back(&format!("the board cannot be pushed: {}", failure.message));
         return Ok(None);
     }
     let Some(tip) = ws.repository.commit_named(&branch_of(&upstream)) else { return Ok(None) };
@@ -154,12 +154,18 @@ pub(super) fn upstream_has(ws: &Workspace, remote: &str, line: &str) -> Result<b
 
 /// Whether the journal on the remote has a line, as of the last fetch; `None` if the remote has no board.
 pub(super) fn has_line(ws: &Workspace, remote: &str, line: &str) -> Result<Option<bool>, Failure> {
-    let Some(there) = upstream(ws, remote).map(|upstream| upstream.tracking()) else { return Ok(None) };
-    if ws.repository.commit_named(&there).is_none() {
-        return Ok(None);
-    }
+    let there = upstream(ws, remote).and_then(|upstream| ws.repository.commit_named(&upstream.tracking()));
+    there.map(|_| journal_there(ws, remote).map(|journal| journal.contains(line))).transpose()
+}
+
+/// The text of the journal on the remote, as of the last fetch.
+pub(super) fn journal_there(ws: &Workspace, remote: &str) -> Result<String, Failure> {
+    let there = upstream(ws, remote).map(|upstream| upstream.tracking());
+    let Some(there) = there.filter(|there| ws.repository.commit_named(there).is_some()) else {
+        return Ok(String::new());
+    };
     let files = ws.repository.files_at(&there, ".ralph/journal")?;
-    Ok(Some(files.iter().any(|file| String::from_utf8_lossy(&file.content).contains(line))))
+    Ok(files.iter().map(|file| String::from_utf8_lossy(&file.content)).collect())
 }
 
 /// The file of a task on the remote, as of the last fetch.
@@ -169,24 +175,54 @@ pub(super) fn task_there(ws: &Workspace, remote: &str, id: &TaskId) -> Result<Op
     Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
 }
 
-/// Tasks that are changed on the remote and not here, with where that is.
+/// A task whose file the remote has changed since this clone's last pull.
+struct ChangedThere {
+    task: TaskId,
+    path: String,
+    before: Option<Vec<u8>>,
+    there: Option<Vec<u8>>,
+}
+
+/// Tasks that were changed on the remote but not in this clone, each with the place of the change.
 pub(super) fn changed_upstream(ws: &Workspace, remote: &str) -> Result<BTreeMap<TaskId, String>, Failure> {
     let Some(upstream) = upstream(ws, remote) else { return Ok(BTreeMap::new()) };
-    let (ours, theirs) = (branch_of(&upstream), upstream.tracking());
-    let tips = (ws.repository.commit_named(&ours), ws.repository.commit_named(&theirs));
-    let (Some(our_tip), Some(their_tip)) = tips else { return Ok(BTreeMap::new()) };
-    if our_tip == their_tip || ws.repository.contains(&ours, &theirs) {
-        return Ok(BTreeMap::new());
-    }
-    let Some(base) = ws.repository.common_commit(&our_tip, &their_tip)? else { return Ok(BTreeMap::new()) };
     let place = format!("{}/{}", upstream.remote, upstream.theirs);
     let mut found = BTreeMap::new();
-    for path in ws.repository.paths_between(&base, &their_tip)? {
-        let Some(id) = task_of(&path) else { continue };
-        let there = ws.repository.file_at(&their_tip, &path)?;
-        if crate::fs::read(&ws.store.root().join(&path))? != there {
-            found.insert(id, place.clone());
+    for changed in changed_there(ws, &upstream)? {
+        if crate::fs::read(&ws.store.root().join(&changed.path))? != changed.there {
+            found.insert(changed.task, place.clone());
         }
+    }
+    Ok(found)
+}
+
+/// Tasks that were moved on the remote since this clone's last pull.
+pub(super) fn moved_upstream(ws: &Workspace, remote: &str) -> Result<Vec<TaskId>, Failure> {
+    let Some(upstream) = upstream(ws, remote) else { return Ok(Vec::new()) };
+    let state = |task: &TaskId, file: Option<Vec<u8>>| {
+        let text = String::from_utf8(file?).ok()?;
+        codec::read(task, "", &text, ws.flow()).ok().map(|read| read.task.state)
+    };
+    let moved = |changed: ChangedThere| {
+        let ChangedThere { task, before, there, .. } = changed;
+        (state(&task, before) != state(&task, there)).then_some(task)
+    };
+    Ok(changed_there(ws, &upstream)?.into_iter().filter_map(moved).collect())
+}
+
+fn changed_there(ws: &Workspace, upstream: &Upstream) -> Result<Vec<ChangedThere>, Failure> {
+    let (ours, theirs) = (branch_of(upstream), upstream.tracking());
+    let tips = (ws.repository.commit_named(&ours), ws.repository.commit_named(&theirs));
+    let (Some(our_tip), Some(their_tip)) = tips else { return Ok(Vec::new()) };
+    if our_tip == their_tip || ws.repository.contains(&ours, &theirs) {
+        return Ok(Vec::new());
+    }
+    let Some(base) = ws.repository.common_commit(&our_tip, &their_tip)? else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for path in ws.repository.paths_between(&base, &their_tip)? {
+        let Some(task) = task_of(&path) else { continue };
+        let (before, there) = (ws.repository.file_at(&base, &path)?, ws.repository.file_at(&their_tip, &path)?);
+        found.push(ChangedThere { task, path, before, there });
     }
     Ok(found)
 }

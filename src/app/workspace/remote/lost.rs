@@ -32,6 +32,28 @@ impl Workspace {
                 self.withdraw_claim(lock, remote, &id, &claim)?;
             }
         }
+        self.withdraw_returns(lock, remote)
+    }
+
+    /// Undoes unpublished releases of tasks that another machine has moved: only one of the two can be right, and a release
+    /// says nothing about the work. Several machines may release the same task of a dead worker.
+    fn withdraw_returns(&self, lock: &BoardLock, remote: &str) -> Result<(), Failure> {
+        let moved = exchange::moved_upstream(self, remote)?;
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let (journal, published) = (self.store.journal()?.0, exchange::journal_there(self, remote)?);
+        for id in moved {
+            let moves = journal.iter().filter(|line| line.changes.iter().any(|change| change.is_state_of(&id)));
+            let own: Vec<_> = moves.filter(|line| !published.contains(&line.id)).collect();
+            if own.is_empty() || own.iter().any(|line| !RETURNS.contains(&line.verb.as_str())) {
+                continue;
+            }
+            let changes = self.changes_to_theirs(remote, &id)?.unwrap_or_default();
+            if !changes.is_empty() {
+                self.commit_as(lock, Op::new("reap", changes), &Actor { proof: None, ..self.actor()? })?;
+            }
+        }
         Ok(())
     }
 
@@ -145,6 +167,9 @@ impl Workspace {
         }
     }
 }
+
+/// The verbs that return a task without work on it.
+const RETURNS: [&str; 2] = ["reap", "release"];
 
 /// What a claim and its end change in a task's file.
 const THEIRS: [&str; 2] = ["state", "owner"];

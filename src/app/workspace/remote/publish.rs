@@ -15,8 +15,8 @@ use super::entry::ClaimEntry;
 use super::round::{Round, Settled};
 use super::view::{Reach, millis};
 
-/// A claim that the remote has accepted and that is not granted here yet. If a new claim is dropped, its note in the outbox takes it
-/// back; a renewal stays the holder's.
+/// A claim that the remote has accepted and that is not granted here yet. If a new claim is dropped, its entry in the
+/// outbox removes it from the remote; if a renewal is dropped, the holder keeps the claim.
 pub(in crate::app) struct Published {
     object: String,
     until: jiff::Timestamp,

@@ -1,4 +1,4 @@
-//! What people meet first: a board in one command, a workflow of their choice, and files that they broke themselves.
+//! First use by people: a board in one command, any of the workflows, and files with mistakes.
 
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
@@ -34,7 +34,7 @@ fn a_board_with_a_workflow_of_ones_choice_takes_one_command() {
     assert!(said.contains("unknown workflow \"kanban\": use simple, lite, full"), "{said}");
 }
 
-/// What a person does with a task of their own, on each workflow, without a refusal and without force.
+/// A person takes a task of their own through each workflow, without a refusal and without `--force`.
 #[test]
 fn a_persons_own_task_goes_from_new_to_merged_on_every_workflow() {
     for workflow in WORKFLOWS {
@@ -76,7 +76,7 @@ fn every_move_of_a_person_and_the_views_of_the_board_work_on_every_workflow() {
         }
         sandbox.ralph(&["move", &id, &states(&sandbox)[0]]).ok();
         let said = sandbox.ralph(&["claim", &other]);
-        // Elsewhere a claim leaves the state, and starts nothing.
+        // On the other workflows a claim starts nothing, so a blocked task can be claimed.
         if workflow != "simple" {
             said.ok();
         } else {
@@ -121,7 +121,7 @@ fn a_board_is_converted_to_another_workflow_after_its_mapping_was_shown() {
     sandbox.ralph(&["workflow", "use", "full", "--yes"]).ok();
     assert!(!table.exists());
     let kept = std::fs::read_to_string(sandbox.root().join(".ralph/workflow.previous.toml")).unwrap();
-    assert_eq!(kept, own, "what somebody wrote is kept");
+    assert_eq!(kept, own, "a person's text is kept");
     says(&sandbox.ralph(&["workflow", "use", "full"]), "nothing to do");
 }
 
@@ -166,13 +166,14 @@ fn a_broken_file_of_settings_is_a_problem_with_its_line_and_the_board_can_still_
             read.ok();
         }
         says(&sandbox.ralph(&["doctor"]), place);
-        // People go on with the settings that could be read last. Of a table nothing was ever read here: nobody knows its states.
+        // People continue with the last settings that could be read. No workflow was ever read here, so its states are
+        // unknown.
         for changing in [&["task", "add", "Two"][..], &["claim", &id], &["move", &id, "Done"]] {
             let changed = sandbox.ralph(changing);
             says(&changed, place);
             assert_eq!(changed.code, if file == "config.toml" { 0 } else { 4 }, "{changed}");
         }
-        // What works by itself waits.
+        // Automatic commands are refused.
         for changing in [&["merge", &id][..], &["team", "--ready"]] {
             let refused = sandbox.ralph(changing);
             says(&refused, place);
@@ -181,7 +182,7 @@ fn a_broken_file_of_settings_is_a_problem_with_its_line_and_the_board_can_still_
     }
 }
 
-/// The board was on a workflow of its own: with the built-in one, every task would be in a state that it does not know.
+/// The board had its own workflow: with the built-in one, every task would be in an unknown state.
 #[test]
 fn a_table_that_breaks_leaves_the_last_one_that_could_be_read() {
     let sandbox = bare();
@@ -239,7 +240,7 @@ fn state(sandbox: &Sandbox, id: &str) -> String {
     sandbox.ralph(&["task", "show", id, "--json"]).json()["state"].as_str().unwrap().to_owned()
 }
 
-/// From the question to the answer in one command, on every workflow; the answer is in the next prompt.
+/// From the question to the answer in one command, on every workflow. The answer is in the next prompt.
 #[test]
 fn an_agent_asks_a_person_answers_and_the_task_goes_back_to_where_it_was() {
     for (workflow, waits, returns) in
@@ -319,7 +320,10 @@ fn a_plan_is_approved_or_sent_back_with_comments_on_lines() {
     assert!(sandbox.ralph(&["plan", "show", &id]).ok().contains("# The plan"));
     let interactive = ["--config", "review.mode=interactive", "inbox"];
     says(&sandbox.ralph(&interactive), "plan to review");
-    assert!(!sandbox.ralph(&["inbox"]).to_string().contains("plan to review"), "nobody is asked elsewhere");
+    assert!(
+        !sandbox.ralph(&["inbox"]).to_string().contains("plan to review"),
+        "only the interactive mode asks for a review"
+    );
 
     for (name, lines) in [("a.rs", 41), ("b.rs", 1)] {
         std::fs::create_dir_all(sandbox.root().join("src")).unwrap();
@@ -386,25 +390,24 @@ fn the_work_on_a_task_is_shown_against_where_it_left_main() {
     std::fs::write(worktree.join("a.txt"), "one\n2\n").unwrap();
     sandbox.git(&["worktree", "remove", &worktree.display().to_string()]);
     let shown = sandbox.ralph(&["diff", &id]).ok();
-    assert!(shown.contains("+2") && !shown.contains("three"), "the branch, where there is no worktree: {shown}");
+    assert!(shown.contains("+2") && !shown.contains("three"), "the branch, without a worktree: {shown}");
 }
 
-/// The blocks of the README under a heading, as they are typed.
+/// The code blocks of the README under a heading.
 fn typed(heading: &str) -> Vec<String> {
     let readme = include_str!("../../README.md");
-    let section =
-        readme.split(&format!("## {heading}\n")).nth(1).unwrap().split("\nSomething to look at").next().unwrap();
+    let section = readme.split(&format!("## {heading}\n")).nth(1).unwrap().split("\n### ").next().unwrap();
     section.split("```sh\n").skip(1).map(|block| block.split("\n```").next().unwrap().to_owned()).collect()
 }
 
-/// A person who only has the README, in a fresh repository: no line is refused.
+/// A person follows the README in a fresh repository: no line is refused.
 #[test]
 fn the_tutorial_of_the_readme_has_no_refusal() {
     let sandbox = bare();
     sandbox.git(&["add", "-A"]);
     sandbox.git(&["commit", "-q", "--allow-empty", "-m", "base"]);
-    let blocks = typed("A board in a minute");
-    assert_eq!(blocks.len(), 2, "{blocks:?}");
+    let blocks = typed("Your first task");
+    assert_eq!(blocks.len(), 1, "{blocks:?}");
     assert!(blocks[0].lines().filter(|line| !line.starts_with("cd ")).count() <= 6, "{}", blocks[0]);
     let mut folder = sandbox.root();
     let mut ids: Vec<(&str, String)> = Vec::new();
@@ -413,7 +416,7 @@ fn the_tutorial_of_the_readme_has_no_refusal() {
         let bin = std::path::Path::new(RALPH).parent().unwrap().display().to_string();
         let mut shell = sandbox.command("bash", &folder);
         shell.env("PATH", format!("{bin}:{}", std::env::var("PATH").unwrap()));
-        // What is removed under a shell is noticed by the next line.
+        // A removed working folder shows up in the next line.
         let said = finish(shell.arg("-ec").arg(format!("{line}\necho \"now in $PWD\"")));
         assert_eq!(said.code, 0, "{line}: {said}");
         assert!(!said.stderr.contains("error:"), "{line}: {said}");
@@ -424,7 +427,7 @@ fn the_tutorial_of_the_readme_has_no_refusal() {
         }
         let now = said.stdout.lines().rev().find_map(|line| line.strip_prefix("now in ")).unwrap();
         folder = std::path::PathBuf::from(now);
-        assert!(folder.exists(), "the next line would be typed in a folder that is gone: {line}");
+        assert!(folder.exists(), "the folder of the next line is gone: {line}");
     }
     let done = sandbox.ralph(&["task", "ls", "--all", "--state", "Done", "--json"]).json();
     assert_eq!(done[0]["title"], "Fix the login");
@@ -446,7 +449,7 @@ fn a_task_that_is_handed_out_again_and_again_without_progress_goes_to_a_person()
     }
     sandbox.ralph(&["note", &stuck, "it needs the schema", "--as", "builder"]).ok();
     for round in 0..5 {
-        assert_eq!(next(), stuck.as_str(), "a note is progress, so that it counts anew: {round}");
+        assert_eq!(next(), stuck.as_str(), "a note is progress, so the count starts again: {round}");
         if round % 2 == 0 {
             given_back();
         }
@@ -455,12 +458,12 @@ fn a_task_that_is_handed_out_again_and_again_without_progress_goes_to_a_person()
     says(&said, "claimed 5 times without progress");
     says(&said, &other);
     assert_eq!(state(&sandbox, &stuck), "Human Needed");
-    says(&sandbox.ralph(&["inbox"]), "gave out this task 5 times (builder) without progress");
+    says(&sandbox.ralph(&["inbox"]), "claimed this task 5 times (for builder) without progress");
     sandbox.ralph(&["release", &other, "--as", "builder"]).ok();
     sandbox.ralph(&["answer", &stuck, "look at schema.sql"]).ok();
     for _ in 0..8 {
         let chosen = sandbox.ralph(&["next", "--claim", "--json"]).json();
-        assert_eq!(chosen["task"], stuck.as_str(), "people look as often as they like");
+        assert_eq!(chosen["task"], stuck.as_str(), "claims by a person are not counted");
     }
 }
 
@@ -482,6 +485,25 @@ fn notes_are_changed_and_removed() {
     says(&sandbox.ralph(&["note", &id, "--rm", "1", "--as", "builder"]), "written by another worker");
     sandbox.ralph(&["undo"]).ok();
     assert_eq!(texts(&sandbox), ["one", "second", "three"]);
+}
+
+#[test]
+fn files_rescued_from_a_worktree_outlive_ralph() {
+    let sandbox = Sandbox::new();
+    let id = sandbox.add(&["x"]);
+    std::fs::write(sandbox.root().join(".gitignore"), "/worktrees/\n*.local\n").unwrap();
+    sandbox.git(&["add", "-A"]);
+    sandbox.git(&["commit", "-qm", "board"]);
+    sandbox.ralph(&["worktree", "add", &id]).ok();
+    std::fs::write(sandbox.root().join("worktrees").join(&id).join("keys.local"), "mine").unwrap();
+    sandbox.ralph(&["worktree", "rm", &id]).ok();
+    let said = sandbox.ralph(&["uninstall", "--yes"]).ok();
+    assert!(said.contains("rescued"), "{said}");
+    let local = sandbox.root().join(".git/ralph");
+    let left: Vec<_> = std::fs::read_dir(&local).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["rescued"]);
+    let folder = std::fs::read_dir(local.join("rescued")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(std::fs::read_to_string(folder.join("keys.local")).unwrap(), "mine");
 }
 
 #[test]
@@ -592,7 +614,7 @@ fn a_task_that_is_closed_again_counts_once() {
     assert_eq!(finished, 1);
 }
 
-/// The page's own requests, on every workflow: columns, and a card dragged to each of them.
+/// The requests of the page, on every workflow: columns, and a card dragged to each of them.
 #[test]
 fn the_web_board_works_on_every_workflow() {
     for workflow in WORKFLOWS {
@@ -615,7 +637,8 @@ fn the_web_board_works_on_every_workflow() {
     }
 }
 
-/// What a person may force, a program may not, whatever name it gives: somebody else's claim, their task, and consent.
+/// An agent cannot use `--force` or consent to anything, whatever name it gives: neither release another worker's claim
+/// nor trust programs.
 #[test]
 fn a_program_forces_nothing_and_approves_nothing() {
     let sandbox = Sandbox::new();
@@ -677,11 +700,11 @@ fn a_value_that_cannot_be_is_left_out_alone_and_is_corrected_with_config() {
     says(&said, ".ralph/config.toml:2");
     assert!(said.ok().starts_with("z-"), "the last settings that could be read count");
     std::fs::remove_file(sandbox.root().join(".git/ralph/config.toml")).unwrap();
-    assert!(sandbox.ralph(&["add", "x"]).fails(4).contains("config.toml:2"), "nobody knows what its author wants");
+    assert!(sandbox.ralph(&["add", "x"]).fails(4).contains("config.toml:2"), "the intended settings are unknown");
     sandbox.ralph(&["ls"]).ok();
 }
 
-/// Without the table nobody knows its states, so that none is called wrong.
+/// Without the workflow its states are unknown, so no state is reported as wrong.
 #[test]
 fn a_clone_with_a_broken_table_blames_no_task() {
     let sandbox = bare();
@@ -717,7 +740,7 @@ fn finished_work_and_a_failed_merge_are_in_the_inbox() {
     std::fs::write(sandbox.root().join(format!("worktrees/{other}/a.txt")), "one\n").unwrap();
     let worktree = sandbox.root().join(format!("worktrees/{other}"));
     assert_eq!(sandbox.git_in(&worktree, &["commit", "-qam", "the same"]).code, 0);
-    assert!(!sandbox.ralph(&["inbox"]).to_string().contains("merge failed"), "the branch has moved on");
+    assert!(!sandbox.ralph(&["inbox"]).to_string().contains("merge failed"), "the branch has new commits");
     says(&sandbox.ralph(&["merge", &other]), "outside the workflow: skips");
 }
 
@@ -727,7 +750,7 @@ fn the_table_of_a_board_can_be_written_over_itself() {
     sandbox.ralph(&["init"]).ok();
     let table = sandbox.root().join(".ralph/workflow.toml");
     let redirect = || {
-        // As the shell does: the file is emptied before ralph runs.
+        // As with a shell redirect: the file is emptied before ralph runs.
         std::fs::write(&table, "").unwrap();
         std::fs::write(&table, sandbox.ralph(&["workflow", "--toml"]).ok()).unwrap();
     };
@@ -787,7 +810,7 @@ fn settings_that_break_leave_the_last_ones_that_could_be_read() {
     let refused = sandbox.ralph(&["config", "set", "board.name", "Ours"]).fails(4);
     let line = text.lines().count() + 1;
     assert!(refused.contains(&format!(".ralph/config.toml:{line}")), "{refused}");
-    // A program does nothing by settings that are not what their author wrote.
+    // Agents are refused while the settings cannot be read.
     sandbox.ralph(&["next", "--claim", "--as", "builder"]).fails(4);
 }
 
@@ -853,7 +876,7 @@ fn a_plain_task_that_is_simply_done_is_within_the_workflow() {
     says(&sandbox.ralph(&["done", &id]), "outside the workflow");
 }
 
-/// A shell empties the file before ralph writes the table into it.
+/// A shell redirect empties the file before ralph writes the workflow into it.
 #[test]
 fn a_shipped_table_can_be_written_over_the_file_of_the_board() {
     let sandbox = bare();

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::app::agents::setup::{Done, SetUpHost, SetUpHow, set_up};
+use crate::app::repo::rescue::rescued_dir;
 use crate::app::workspace::git_commit::{IGNORED, TAPLO};
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
@@ -60,7 +61,7 @@ pub fn uninstall(ws: &Workspace, tasks: bool, dry_run: bool) -> Result<Uninstall
     if !fs::names(&worktrees)?.is_empty() {
         done.kept.push("worktrees/: your work; `git worktree remove` removes a worktree".into());
     }
-    remove(&mut done, ws.store.local(), ".git/ralph: claims, runs and caches of this clone")?;
+    remove_local(&mut done, ws)?;
     match tasks {
         true => remove(&mut done, ws.store.board_dir().as_path(), ".ralph: tasks, notes and journal")?,
         false => done.kept.push(".ralph: your tasks".into()),
@@ -79,6 +80,22 @@ fn refuse_claimed(ws: &Workspace) -> Result<(), Failure> {
             .hint(Hint::run("claims ls", "to list the claims"))
             .hint(Hint::run(&format!("release {first}"), "to release it"))),
     }
+}
+
+/// Removes what ralph keeps in this clone, except files that were rescued from worktrees: those are people's work.
+fn remove_local(done: &mut Uninstalled, ws: &Workspace) -> Result<(), Failure> {
+    let what = ".git/ralph: claims, runs and caches of this clone";
+    let (local, rescued) = (ws.store.local(), rescued_dir(ws));
+    if fs::names(&rescued)?.is_empty() {
+        return remove(done, local, what);
+    }
+    done.kept.push(format!("{}: files rescued from removed worktrees", rescued.display()));
+    done.removed.push(what.to_owned());
+    let others = fs::names(local)?.into_iter().map(|name| local.join(name)).filter(|path| *path != rescued);
+    for path in others.filter(|_| !done.dry_run) {
+        if path.is_dir() { fs::remove_tree(&path)? } else { fs::remove(&path)? }
+    }
+    Ok(())
 }
 
 fn remove_file(done: &mut Uninstalled, path: &Path, what: &str) -> Result<(), Failure> {

@@ -35,6 +35,11 @@ pub(in crate::app) fn is_ours(ws: &Workspace, worktree: &Worktree) -> bool {
     worktree.path.parent() == Some(ws.store.root().join("worktrees").as_path())
 }
 
+/// The folder of rescued files, in `.git/ralph`.
+pub(in crate::app) fn rescued_dir(ws: &Workspace) -> PathBuf {
+    ws.store.local().join("rescued")
+}
+
 /// Moves files that would be lost with a worktree, and returns their new folder.
 pub(in crate::app) fn rescue(ws: &Workspace, worktree: &Worktree) -> Result<Option<PathBuf>, Failure> {
     if worktree.missing {
@@ -47,7 +52,7 @@ pub(in crate::app) fn rescue(ws: &Workspace, worktree: &Worktree) -> Result<Opti
     }
     let name = worktree.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let stamp = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
-    let place = fs::make_new_dir(&ws.store.local().join("rescued"), &format!("{name}-{stamp}"))?;
+    let place = fs::make_new_dir(&rescued_dir(ws), &format!("{name}-{stamp}"))?;
     for path in &lost {
         let to = place.join(path.trim_end_matches('/'));
         fs::make_dir(to.parent().unwrap_or(&place))?;

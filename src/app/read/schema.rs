@@ -2,6 +2,7 @@
 //! programs read.
 
 mod event;
+mod workflow;
 
 use serde_json::{Map, Value, json};
 
@@ -23,7 +24,7 @@ pub fn schema(name: &str, flow: &Workflow) -> Result<Value, Failure> {
     match name {
         "task" => Ok(task(flow)),
         "config" => Ok(config()),
-        "workflow" => Ok(workflow()),
+        "workflow" => Ok(workflow::workflow()),
         "event" => Ok(event::event()),
         other => {
             let message = format!("{other:?} has no schema: use {}", SCHEMAS.join(", "));
@@ -164,42 +165,6 @@ fn example(shape: ValueShape) -> Option<Value> {
         | ValueShape::Number
         | ValueShape::Limit => None,
     }
-}
-
-fn workflow() -> Value {
-    let (text, flag) = (json!({ "type": "string" }), json!({ "type": "boolean" }));
-    let texts = json!({ "type": "array", "items": text });
-    let phases =
-        json!({ "enum": ["split", "triage", "research", "plan", "review", "implement", "integrate", "human", "done"] });
-    let rows = |required: &[&str], properties: Value| {
-        json!({ "type": "array", "items": {
-            "type": "object", "required": required, "additionalProperties": false, "properties": properties } })
-    };
-    let state = json!({
-        "name": text, "lock": flag, "terminal": flag, "human": flag, "gate": flag, "off": flag, "release": text,
-        "claim": text, "leave": texts, "phase": phases, "github": text,
-    });
-    let command = json!({
-        "name": text, "roles": texts, "interactive": text, "modes": texts, "from": texts, "lock": text,
-        "complete": text, "ends": texts, "small_ends": texts, "needs": texts, "yields": texts, "yields_in": texts,
-        "stay": text, "iterate": text, "back": text, "worktree": flag, "merges": flag, "blocked": flag,
-        "sizes": { "enum": ["small", "any", "oversized"] }, "group": flag,
-    });
-    let role = json!({ "name": text, "limit": { "type": "integer", "minimum": 1 }, "hands_off": text });
-    json!({
-        "$schema": DRAFT,
-        "title": "A workflow of ralph",
-        "type": "object",
-        "required": ["format", "name", "initial", "state"],
-        "additionalProperties": false,
-        "properties": {
-            "format": { "const": 1 }, "name": text, "initial": text,
-            "state": rows(&["name"], state.clone()), "step": rows(&["name"], state),
-            "role": rows(&["name"], role), "command": rows(&["name"], command),
-            "targets": { "type": "object", "additionalProperties": false,
-                         "properties": { "close": text, "cancel": text, "escalate": text } },
-        },
-    })
 }
 
 #[cfg(test)]

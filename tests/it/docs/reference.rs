@@ -1,4 +1,4 @@
-//! The pages in `docs/reference`, written from what the program says of itself.
+//! The pages in `docs/reference`, generated from the program's own descriptions.
 
 use std::fmt::Write as _;
 
@@ -9,9 +9,9 @@ use super::{blesses, checkout};
 use crate::mcp_client::Client;
 use crate::sandbox::Sandbox;
 
-const MADE: &str = "<!-- Generated from the code. `RALPH_BLESS=1 cargo nextest run docs::` writes it anew. -->\n";
+const MADE: &str = "<!-- Generated from the code. `RALPH_BLESS=1 tests/run docs::` writes it anew. -->\n";
 
-/// Compares a page with what the code says now, or writes it.
+/// Compares a page with its generated text, or writes it.
 #[track_caller]
 fn keep(name: &str, body: &str) {
     let path = checkout().join("docs/reference").join(name);
@@ -23,12 +23,12 @@ fn keep(name: &str, body: &str) {
     let differs = there.lines().zip(text.lines()).position(|(old, new)| old != new);
     assert!(
         there == text,
-        "docs/reference/{name} is out of date from line {}: run `RALPH_BLESS=1 cargo nextest run docs::` to update it",
+        "docs/reference/{name} is out of date from line {}: run `RALPH_BLESS=1 tests/run docs::` to update it",
         differs.map_or(there.lines().count().min(text.lines().count()), |at| at + 1),
     );
 }
 
-/// Text inside a table.
+/// Text in a table cell.
 fn cell(text: &str) -> String {
     let text = text.trim().replace('\n', " ").replace('|', "\\|");
     text.split(' ')
@@ -104,7 +104,7 @@ fn section(text: &mut String, command: &Command, above: &str, level: usize) {
     }
 }
 
-/// Help lines have no full stop; sentences of a page do.
+/// Help lines have no full stop, but sentences of a page do.
 fn sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', ':', '!']) { text.to_owned() } else { format!("{text}.") }
@@ -155,7 +155,7 @@ fn schema(sandbox: &Sandbox, name: &str) -> Value {
     serde_json::from_str(&sandbox.ralph(&["schema", name]).ok()).unwrap()
 }
 
-/// What a value may be, by its schema.
+/// The possible values of a setting, from its schema.
 fn shape(schema: &Value) -> String {
     let words = |values: &Value| {
         let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -183,7 +183,7 @@ fn shape(schema: &Value) -> String {
     }
 }
 
-/// Every setting below a table of the schema, with its key.
+/// Collects every setting below a table of the schema, with its key.
 fn leaves(schema: &Value, path: &str, found: &mut Vec<(String, Value)>) {
     for (name, inner) in schema["properties"].as_object().unwrap() {
         let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
@@ -270,7 +270,7 @@ fn the_reference_of_the_task_file_is_current() {
             vec![code(key), shape, about + needed]
         })
         .collect();
-    // A task with most of them, as ralph writes it.
+    // A task file with most of the keys, as ralph writes it.
     let all = ["-p", "P1", "-e", "S", "-l", "bug", "-b", "Only labels that differ in case.", "Sync drops labels"];
     let first = sandbox.add(&["Release 1.2"]);
     let id = sandbox.add(&[&all[..], &["--blocked-by", &first]].concat());
@@ -296,6 +296,40 @@ edit steps.
 
 A file may have 1 MiB and 1000 entries per list. A key that cannot be read is reported by every command, with its line and column, and
 counts as missing; see [Guarantees](../guarantees.md).
+";
+
+#[test]
+fn the_reference_of_workflows_is_current() {
+    let sandbox = Sandbox::new();
+    let schema = schema(&sandbox, "workflow");
+    let of = |keys: &Value| {
+        let rows = keys.as_object().unwrap().iter().filter(|(_, key)| key["items"]["type"] != "object");
+        let row = |(name, key): (&String, &Value)| {
+            let value = if name == "format" { "1".to_owned() } else { shape(key) };
+            vec![code(name), value, cell(key["description"].as_str().unwrap())]
+        };
+        table(&["key", "value", "meaning"], &rows.map(row).collect::<Vec<_>>())
+    };
+    let all = &schema["properties"];
+    let mut page = format!("{WORKFLOW}\n{}", of(all));
+    for (title, keys) in [
+        ("[targets]", &all["targets"]),
+        ("[[state]]", &all["state"]["items"]),
+        ("[[command]]", &all["command"]["items"]),
+        ("[[role]]", &all["role"]["items"]),
+    ] {
+        let _ = write!(page, "\n## `{title}`\n\n{}", of(&keys["properties"]));
+    }
+    let _ = writeln!(page, "\n`[[step]]` has the keys of `[[state]]`, for the steps of teams.");
+    keep("workflow.md", &page);
+}
+
+const WORKFLOW: &str = "\
+# workflow.toml
+
+`.ralph/workflow.toml` replaces the workflow that ralph ships. `ralph workflow --of full --toml > .ralph/workflow.toml` is a start;
+[Workflows](../workflows.md) explains the concepts, and `ralph schema workflow` prints this page as a JSON Schema. A table that
+contradicts itself is refused with the line of the mistake.
 ";
 
 #[test]
@@ -391,7 +425,7 @@ fn described(tool: &Value) -> String {
     text
 }
 
-/// Text that Markdown would take for a tag or for emphasis.
+/// Quotes words that Markdown would take for a tag or for emphasis.
 fn prose(text: &str) -> String {
     let plain = |word: &str| word.contains('`') || !(word.contains('<') || word.contains("__"));
     text.split(' ')
@@ -400,7 +434,7 @@ fn prose(text: &str) -> String {
         .join(" ")
 }
 
-/// What an argument may be, one level deep.
+/// The type of an argument, one level deep.
 fn argument(schema: &Value) -> String {
     if let Some(options) = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array) {
         let kinds: Vec<String> =

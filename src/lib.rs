@@ -27,7 +27,7 @@
 //! the store, and returns a struct that every face shows in its own way. `tests/it/architecture.rs` keeps the arrows.
 //! `docs/architecture.md` explains the design, `docs/decisions/` the reasons.
 
-// Code that only a disabled face uses is no mistake.
+// Code that only a disabled face uses is not a mistake.
 #![cfg_attr(not(all(feature = "mcp", feature = "tui", feature = "web")), allow(dead_code, unused_imports))]
 
 mod agent;

@@ -135,7 +135,7 @@ const AGENTS: &[AgentSpec] = &[
         color: "cyan",
         skills: &["plan", "review", "implement"],
         about: "Plans and implements tasks of the ralph board. Use for work in Ready for Plan, Plan in Review or In Progress.",
-        work: "You plan on the main branch, and write code only in the worktree of the task that you hold.",
+        work: "You plan on the main branch, and write code only in the worktree of the task that you claimed.",
     },
     AgentSpec {
         role: "validator",
@@ -228,7 +228,7 @@ impl SkillSpec {
         format!(
             "---\nname: ralph-{command}\ndescription: \"{about} Use when asked to {command} a task, or when ralph names the command \
              {command}.\"\n---\n\n\
-             The task is the one that was named, else the one that you hold for {command}. If you hold none, \
+             Work on the task that was named, or else on the one that you have claimed for {command}. If you have no claim, \
              `ralph claim TASK --for {command} --as {role}` claims the one that was named, and \
              `ralph next --role {role} --claim --as {role}` chooses one. If you were given a name, use it after \
              `--as`.\n\n\

@@ -45,10 +45,10 @@ macro_rules! gates {
 }
 
 gates! {
-    "branch-gate", BEFORE, BASH, "only implementing happens outside the main branch";
+    "branch-gate", BEFORE, BASH, "only implement runs outside the main branch";
     "impl-branch-gate", BEFORE, BASH, "implementing does not change the main branch";
     "impl-worktree-gate", BEFORE, EDITS, "implementing writes only to the worktree of the task";
-    "convergence-gate", BEFORE, MOVES, "a group is planned when all of its tasks are ready for it";
+    "convergence-gate", BEFORE, MOVES, "a group is planned only when all of its tasks are ready";
     "plan-research-required", BEFORE, WRITE, "a plan needs research";
     "plan-state-gate", BEFORE, MOVES, "planning moves a task only to states that it can end in";
     "plan-postcondition", STOP, None, "planning ends with a plan, and the task in review";
@@ -56,7 +56,7 @@ gates! {
     "review-state-gate", BEFORE, MOVES, "a review moves a task only to states that it can end in";
     "review-verify-doc", AFTER, Some("Write|Edit|MultiEdit"), "a review document is complete";
     "review-postcondition", STOP, None, "a review ends with a verdict";
-    "impl-plan-required", BEFORE, EDITS, "code needs a plan";
+    "impl-plan-required", BEFORE, EDITS, "code is written only after a plan";
     "impl-state-gate", BEFORE, MOVES, "implementing moves a task only to states that it can end in";
     "impl-verify-commit", &["PostToolUse", "PostToolUseFailure"], BASH, "a failed commit or push is reported to the agent";
     "impl-verify-pr", AFTER, BASH, "a pull request is linked to its task";

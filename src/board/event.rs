@@ -296,7 +296,7 @@ impl Facts {
         events
     }
 
-    /// Renewed claims. They are no event for `ralph watch`, but the web board shows when a claim expires.
+    /// Renewed claims. They are not events for `ralph watch`, but the web board shows when a claim expires.
     pub fn renewed_since(&self, before: &Self, at: Timestamp) -> Vec<Event> {
         let known = self.claims.iter().filter_map(|(id, claim)| Some((id, claim, before.claims.get(id)?)));
         let renewed = known.filter(|(_, new, old)| new.live && old.live && is_same(new, old) && new.until != old.until);

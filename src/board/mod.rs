@@ -205,7 +205,7 @@ impl Board {
         atomic(one).is_some() && atomic(one) == atomic(other)
     }
 
-    /// The parents and blockers that are no task on this board: they are archived or do not exist.
+    /// The parents and blockers that are not tasks on this board: they are archived or do not exist.
     pub fn unresolved(&self) -> Vec<TaskId> {
         let mut ids: Vec<TaskId> = Vec::new();
         for (at, task) in self.tasks.iter().enumerate() {

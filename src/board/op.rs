@@ -33,7 +33,7 @@ pub enum Place {
 }
 
 impl Change {
-    /// Whether it only records facts about a task's issue. Such a change is never undone, because it was no decision.
+    /// Whether it only records facts about a task's issue. Such a change is never undone, because nobody decided it.
     pub fn is_bookkeeping(&self) -> bool {
         matches!(self, Self::Set { key, .. } if key.as_str().starts_with("github."))
     }

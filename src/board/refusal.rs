@@ -76,7 +76,7 @@ pub enum Refusal {
 
     #[error("{task} is claimed by {holder}{}{}", elsewhere.as_ref().map(|host| format!(" in another clone on {host}")).unwrap_or_default(), if *held { " while its process runs".into() } else { format!(", until {}", at(*until)) })]
     Held { task: TaskId, holder: Worker, elsewhere: Option<String>, until: Timestamp, held: bool },
-    #[error("{task} overlaps with {other}, which is claimed by {holder}{}: both change {path}", elsewhere.as_ref().map(|host| format!(" of another clone, on {host}")).unwrap_or_default())]
+    #[error("{task} overlaps with {other}, which is claimed by {holder}{}: both change {path}", elsewhere.as_ref().map(|host| format!(" in another clone on {host}")).unwrap_or_default())]
     Overlaps { task: TaskId, path: String, other: TaskId, holder: Worker, elsewhere: Option<String> },
     #[error("step {task} has no result yet")]
     NoResult { task: TaskId },
@@ -88,17 +88,17 @@ pub enum Refusal {
     Unproven { task: TaskId, proof: Proof },
     #[error("--for COMMAND is required to move {task}")]
     ProgramNeedsCommand { task: TaskId },
-    #[error("you no longer hold {task}: your claim expired or was taken over")]
+    #[error("your claim on {task} expired or was taken over")]
     Lost { task: TaskId },
     #[error("{task} is already {state}")]
     Finished { task: TaskId, state: StateName },
-    #[error("{task} is {state}, and {command} starts from {}", states(from))]
+    #[error("{task} is in {state}; {command} starts from {}", states(from))]
     NotStart { task: TaskId, state: StateName, command: String, from: Vec<StateName> },
     #[error("{task} is in {state}, where no {role} starts work")]
     NotIntake { task: TaskId, role: String, state: StateName },
     #[error("the limit of {limit} for {role} is reached: {}", holders.iter().map(Worker::as_str).collect::<Vec<_>>().join(", "))]
     RoleFull { role: String, limit: usize, holders: Vec<Worker> },
-    #[error("{worker} already holds {}", ids(tasks))]
+    #[error("{worker} has already claimed {}", ids(tasks))]
     WorkerFull { worker: Worker, tasks: Vec<TaskId> },
     #[error("{task} was changed on {place}, and this clone does not have that yet")]
     Outdated { task: TaskId, place: String },
@@ -144,5 +144,5 @@ fn onward(allowed: &[StateName]) -> String {
 }
 
 fn states(list: &[StateName]) -> String {
-    if list.is_empty() { "nowhere".into() } else { list.iter().map(StateName::as_str).collect::<Vec<_>>().join(", ") }
+    if list.is_empty() { "no state".into() } else { list.iter().map(StateName::as_str).collect::<Vec<_>>().join(", ") }
 }

@@ -73,7 +73,7 @@ pub enum ActorKind {
     Named,
     /// A program without a name. The workflow applies to it, and it cannot use force.
     Program,
-    /// A program whose host vouches for it. It needs no claim, documents or command, but it is no person: moves follow the
+    /// A program whose host vouches for it. It needs no claim, documents or command, but it is not a person: moves follow the
     /// table, and it neither reopens a finished task nor moves one that was handed to a person.
     Hosted,
     /// Reports a change from elsewhere: a saved file, or a card that was moved on GitHub.

@@ -271,7 +271,7 @@ mod tests {
         ] {
             assert_eq!(turn(true, here, complete(), command), [along; 2], "{command} in {here}");
         }
-        // A rejection, and changes that a merge asks for, are no completion.
+        // A rejection, and changes that a merge asks for, are not a completion.
         assert_eq!(turn(true, "In Progress", Goal::State(state("Ready for Plan")), "review"), [false; 2]);
         assert_eq!(turn(true, "In Review", Goal::State(state("In Progress")), "merge"), [false; 2]);
         // A task of its own has only its own state: a second review of it finds that done, nothing else is.

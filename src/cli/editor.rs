@@ -27,7 +27,7 @@ impl Typed {
 /// A text that the person writes in the editor, starting with `initial`. Everything below the line is ignored.
 pub fn compose(what: &str, initial: &str) -> Result<Typed, Failure> {
     const LINE: &str = "# ------ everything below this line is ignored ------";
-    let draft = Draft::new("TEXT.md", &format!("{initial}\n{LINE}\n# {what}\n# An empty text aborts.\n"))?;
+    let draft = Draft::new("TEXT.md", &format!("{initial}\n{LINE}\n# {what}\n# Leave it empty to cancel.\n"))?;
     match draft.edit() {
         Ok(text) => {
             let text = text.split(LINE).next().unwrap_or_default().trim().to_owned();

@@ -115,7 +115,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("approve", &["ralph approve x7kq"]),
     ("feedback", &["ralph feedback x7kq", "ralph feedback x7kq --fetch"]),
     ("reply", &["ralph reply x7kq 2 \"Bounded the retry, with a test.\"", "ralph reply x7kq 3 --declined \"This is how the protocol says it.\""]),
-    ("reject", &["ralph reject x7kq \"the retry is missing\" --comment \"src/sync.rs:41:this can loop for ever\""]),
+    ("reject", &["ralph reject x7kq \"the retry is missing\" --comment \"src/sync.rs:41:this can loop forever\""]),
     ("diff", &["ralph diff x7kq", "ralph diff x7kq --stat"]),
     ("claim", &["ralph claim x7kq", "ralph claim x7kq --for plan --as builder"]),
     ("renew", &["ralph renew x7kq"]),

@@ -150,7 +150,7 @@ pub fn remove(path: &Path) -> Result<(), FsError> {
     if_there("remove", path, refuse_outside(folder).and_then(|()| std::fs::remove_file(path))).map(|_| ())
 }
 
-/// Removes a folder if it is empty. It is no error if it is not empty, or does not exist.
+/// Removes a folder if it is empty. It is not an error if it is not empty, or does not exist.
 pub fn remove_empty_dir(path: &Path) {
     let _ = std::fs::remove_dir(path);
 }

@@ -125,9 +125,9 @@ impl Repository {
         };
         let log = gix::reference::log::message("commit", message.as_bytes().as_bstr(), usize::from(parent.is_some()));
         // Names HEAD, not its branch, so that the reflog of HEAD gets the commit, too.
-        let edit =
-            RefEdit::update("HEAD".try_into().map_err(|e| other("name HEAD", &e))?, id, expected, log).with_deref(true);
-        self.edit_reference(repo, edit, "move HEAD")?;
+        let edit = RefEdit::update("HEAD".try_into().map_err(|e| other("resolve HEAD", &e))?, id, expected, log)
+            .with_deref(true);
+        self.edit_reference(repo, edit, "update HEAD")?;
         Ok(id)
     }
 

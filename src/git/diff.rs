@@ -47,7 +47,7 @@ impl Repository {
         let said = run(self.program().args(["merge-base", one, two]), b"")?;
         match said.ok {
             true => Ok(said.stdout.trim().to_owned()),
-            false => Err(other("find the common commit of the branches", &std::io::Error::other(said.stderr))),
+            false => Err(other("find the merge base", &std::io::Error::other(said.stderr))),
         }
     }
 

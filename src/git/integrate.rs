@@ -196,7 +196,7 @@ impl Repository {
         if !self.has_branch(branch) || self.tip_of(branch)? != tip {
             return Ok(false);
         }
-        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
+        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("resolve the branch", &e))?;
         let tip = self.commit_of(tip)?;
         self.delete_branch(name, tip).map(|()| true)
     }

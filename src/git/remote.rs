@@ -167,7 +167,7 @@ impl Repository {
         })
     }
 
-    /// Deletes a branch on a remote, if it still points to `tip`. It is no error if the branch is gone.
+    /// Deletes a branch on a remote, if it still points to `tip`. It is not an error if the branch is gone.
     pub fn delete_remote_branch(&self, remote: &str, branch: &str, tip: &str) -> Result<bool, GitError> {
         self.known(remote)?;
         let lease = format!("--force-with-lease=refs/heads/{branch}:{tip}");
@@ -213,7 +213,7 @@ impl Repository {
             let name = reference.name().as_bstr().to_str_lossy().into_owned();
             let Some(task) = name.strip_prefix(&prefix) else { continue };
             let id = reference.id();
-            // The reference may point to anything; an object that is no text gives an empty claim.
+            // The reference may point to anything; an object that is not text gives an empty claim.
             let text = self.inner.find_blob(id.detach()).map(|blob| blob.data.to_str_lossy().into_owned());
             let text = text.unwrap_or_default();
             found.push(ClaimRef { task: task.to_owned(), object: id.to_string(), text });
@@ -287,7 +287,7 @@ impl Repository {
     /// Records a claim on the remote in this clone, without asking the remote.
     fn keep_claim(&self, remote: &str, task: &str, object: Option<&str>) -> Result<(), GitError> {
         use gix::refs::transaction::{PreviousValue, RefEdit};
-        let doing = "remember a claim of the remote";
+        let doing = "record a claim of the remote";
         let name: gix::refs::FullName =
             format!("{}/{task}", cached(remote)).try_into().map_err(|e| other(doing, &e))?;
         let edit = match object {
@@ -335,7 +335,7 @@ fn cached(remote: &str) -> String {
 /// The error for a failed command. A local reference that another process holds is not the remote's fault.
 fn unreachable(remote: &str, said: &GitSaid) -> GitError {
     match said.trouble() {
-        Trouble::RefBusy => other("note what the remote has", &said.reason()),
+        Trouble::RefBusy => other("record the state of the remote", &said.reason()),
         _ => GitError::Remote { remote: remote.to_owned(), trouble: said.net_trouble(), message: said.reason() },
     }
 }

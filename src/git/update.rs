@@ -41,7 +41,7 @@ impl Repository {
         new: gix::ObjectId,
         log: &str,
     ) -> Result<(), GitError> {
-        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
+        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("resolve the branch", &e))?;
         let Some(holder) = self.holder(&name)? else {
             let edit = RefEdit::update(name, new, PreviousValue::MustExistAndMatch(Target::Object(old)), log);
             return self.moving(&self.inner, edit, branch, old);
@@ -130,7 +130,7 @@ impl Repository {
         let id = |text: &str| gix::ObjectId::from_hex(text.as_bytes()).map_err(|e| other(DOING, &e));
         let (old, new) = (id(&begun.old)?, id(&begun.new)?);
         if holder.head_id().ok().map(gix::Id::detach) != Some(new) {
-            let head = "HEAD".try_into().map_err(|e| other("name HEAD", &e))?;
+            let head = "HEAD".try_into().map_err(|e| other("resolve HEAD", &e))?;
             let expected = PreviousValue::MustExistAndMatch(Target::Object(old));
             let edit = RefEdit::update(head, new, expected, begun.log.as_str()).with_deref(true);
             self.moving(holder, edit, &begun.branch, old)?;
@@ -141,7 +141,7 @@ impl Repository {
     }
 
     fn moving(&self, repo: &gix::Repository, edit: RefEdit, branch: &str, old: gix::ObjectId) -> Result<(), GitError> {
-        let moved = self.edit_reference(repo, edit, "move the branch").map(|_| ());
+        let moved = self.edit_reference(repo, edit, "update the branch").map(|_| ());
         let elsewhere = || self.commit_of(&format!("refs/heads/{branch}")).is_ok_and(|tip| tip != old);
         moved.map_err(|error| if elsewhere() { GitError::Moved(branch.to_owned()) } else { error })
     }

@@ -333,7 +333,7 @@ impl Repository {
         if !self.has_branch(branch) || branch == main || self.distance(branch, main)?.ahead > 0 {
             return Ok(false);
         }
-        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("name the branch", &e))?;
+        let name: FullName = format!("refs/heads/{branch}").try_into().map_err(|e| other("resolve the branch", &e))?;
         let tip = self.commit_of(branch)?;
         self.delete_branch(name, tip).map(|()| true)
     }

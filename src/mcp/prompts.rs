@@ -33,7 +33,7 @@ pub fn get(call: &Call<'_>, name: &str, given: &JsonObject) -> Result<GetPromptR
     call.ws.flow().command(name)?;
     let typed = given.get("task").cloned().ok_or_else(|| {
         Failure::usage(Code::BadArguments, "the prompt needs a task")
-            .hint(Hint::step("pass the id of a task as `task`"))
+            .hint(Hint::step("pass the id of a task in the argument task"))
     })?;
     let task: TaskRef =
         serde_json::from_value(typed).map_err(|error| Failure::usage(Code::BadArguments, error.to_string()))?;

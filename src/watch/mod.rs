@@ -233,7 +233,7 @@ fn tell(sender: &Sender<Signal>, event: notify::Result<Event>) {
     if event.need_rescan() {
         let _ = sender.send(Signal::Lost);
     }
-    // Reading is no change, and the caller is about to read these files.
+    // Reading is not a change, and the caller is about to read these files.
     let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
     if matches!(event.kind, EventKind::Access(_)) && event.kind != written {
         return;

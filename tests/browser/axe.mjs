@@ -1,4 +1,4 @@
-// Every view in both themes, as those need it who do not see or do not point.
+// Accessibility of every view in both themes.
 
 import { readFileSync } from 'node:fs';
 import { browser, card, check, open, require, run, serve } from './lib.mjs';
@@ -6,7 +6,7 @@ import { browser, card, check, open, require, run, serve } from './lib.mjs';
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const found = [];
 
-/** What is seriously wrong in a part of the page, as it is now. */
+/** Records the serious violations in a part of the current page. */
 async function look(page, where, part = 'html') {
   await page.evaluate(axe);
   const { violations } = await page.evaluate((part) => axe.run(part, { resultTypes: ['violations'] }), part);
@@ -47,7 +47,7 @@ async function dialogs(page, how) {
   }
 }
 
-/** A card in the hand, with the keyboard and with the mouse; what is said of where it was dropped. */
+/** Checks a card while it is moved with the keyboard and with the mouse, and the message after the drop. */
 async function hand(page, how) {
   await card(page, 't-b001').locator('.card-title').focus();
   await page.keyboard.press(' ');
@@ -87,7 +87,7 @@ run(async (keep) => {
   for (const colorScheme of ['light', 'dark']) {
     for (const width of [1400, 400]) {
       const how = `${colorScheme} ${width} px`;
-      // The checker is put into the page by hand, which the page's own policy would not allow.
+      // The page's own policy would not allow the injected checker.
       const context = await chromium.newContext({ colorScheme, bypassCSP: true, reducedMotion: 'reduce', viewport: { width, height: 900 }, hasTouch: width === 400 });
       const page = await open(context, server.url);
       await page.waitForSelector('.may-write');

@@ -1,4 +1,4 @@
-// A thousand tasks: filter, open, edit, drag, see others at work, survive a restart, dark, narrow.
+// A thousand tasks: filter, open, edit, drag, see other workers, survive a restart, dark theme, narrow window.
 
 import { browser, card, check, columnOf, dragTo, json, open, ralph, run, serve, until } from './lib.mjs';
 
@@ -6,7 +6,7 @@ run(async (keep) => {
   let server = keep(await serve());
   const { port } = server;
   const context = await keep(await browser()).newContext({ viewport: { width: 1500, height: 900 }, colorScheme: 'light' });
-  // The browser itself complains of a server that is away, and only of that.
+  // Only the browser's own errors about an unreachable server are expected.
   const page = await open(context, server.url, /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED/);
   await page.waitForSelector('.card');
   await page.waitForSelector('#live[data-state="up"]');
@@ -48,10 +48,10 @@ run(async (keep) => {
   await until(() => page.evaluate(() => !document.querySelector('dialog')), 'the task stays open');
   await until(() => !page.url().includes('/task/'), 'the address still names the task');
 
-  // The card is where it will be: one that is drawn anew is not where it was aimed at.
+  // The redrawn card is at its final place, so the drag does not miss it.
   await until(async () => (await card(page, id).textContent()).includes('Renamed here'), 'the card is as it was');
 
-  // What is blocked is not started.
+  // A blocked task cannot be started.
   ralph('block', id, '--on', 't-b005');
   await until(async () => (await card(page, id).textContent()).includes('blocked by'), 'the card does not show that it is blocked');
   const state = json('task', 'show', id).state;
@@ -61,14 +61,14 @@ run(async (keep) => {
   await dragTo(page, id, illegal.state);
   await page.waitForSelector('.toast.bad');
   const told = await page.locator('.toast.bad').textContent();
-  check(told.includes(illegal.refusal.message), `an illegal drop does not say why: ${told}`);
+  check(told.includes(illegal.refusal.message), `a refused drop does not show the reason: ${told}`);
   await until(() => page.evaluate(() => !document.querySelector('.ghost')), 'the card does not spring back');
-  check(await columnOf(page, id) === state && json('task', 'show', id).state === state, 'an illegal drop moved the task');
+  check(await columnOf(page, id) === state && json('task', 'show', id).state === state, 'a refused drop moved the task');
   await dragTo(page, id, legal);
-  await until(() => json('task', 'show', id).state === legal, 'a legal drop does not move the task');
+  await until(() => json('task', 'show', id).state === legal, 'an allowed drop does not move the task');
   await until(async () => await columnOf(page, id) === legal, 'the card is not in its new column');
 
-  // The same with the keyboard, to whichever column takes it next.
+  // The same with the keyboard, to the next column that accepts the card.
   const other = 't-b001';
   await card(page, other).locator('.card-title').focus();
   await page.keyboard.press(' ');
@@ -78,7 +78,7 @@ run(async (keep) => {
   await page.keyboard.press(' ');
   await until(() => json('task', 'show', other).state === over, 'the keyboard does not move the task');
 
-  // Another process. On a busy machine at least one of five comes soon; that none is found by asking again is seen below.
+  // A claim by another process. On a busy machine at least one of five is shown soon; polling is ruled out below.
   const delays = [];
   for (const task of ['t-b002', 't-b003', 't-b004', 't-b006', 't-b007']) {
     ralph('claim', task, '--as', `worker${task}`);
@@ -87,10 +87,10 @@ run(async (keep) => {
   delays.sort((a, b) => a - b);
   console.log(`a claim of another process appears after ${Math.round(delays[2])} ms`);
   check(delays[0] < 1000, `a claim appears after ${delays} ms`);
-  // The board is read at most every 120 ms, and for the last change once more; then not at all until something changes.
+  // The page reads the board at most every 120 ms, once more for the last change, and then only when something changes.
   let asked = performance.now();
   page.on('request', (request) => { if (request.url().includes('/api/board')) asked = performance.now(); });
-  await until(() => performance.now() - asked > 3000, 'the page asks for the board though nothing changes', 20000);
+  await until(() => performance.now() - asked > 3000, 'the page requests the board although nothing changes', 20000);
 
   await server.stop();
   await page.waitForSelector('#live[data-state="down"]');

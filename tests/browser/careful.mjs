@@ -1,4 +1,4 @@
-// What somebody writes is not lost, nor does it write over what somebody else wrote.
+// Typed text is not lost, and does not overwrite changes by others.
 
 import { browser, check, hold, json, open, ralph, retell, run, serve, until } from './lib.mjs';
 
@@ -16,7 +16,7 @@ async function close(page) {
   await until(() => !page.url().includes('/task/'), 'the address still names the task');
 }
 
-/** Somebody else changes what is being written: both texts are there, and it can be saved. */
+/** Another worker changes the same text: both texts are shown, and the merged one can be saved. */
 async function description(page, id) {
   await openTask(page, id);
   await page.click('.description button');
@@ -25,10 +25,10 @@ async function description(page, id) {
   await page.waitForSelector('.meanwhile:not([hidden])');
   await page.click('.description button.primary');
   await page.waitForSelector('.toast.bad');
-  check(shown(id).description.trim() === 'theirs', 'a save wrote over what was not seen');
+  check(shown(id).description.trim() === 'theirs', 'a save overwrote a change that was not shown');
   await page.click('.meanwhile button');
   const editor = page.locator('textarea[data-key="description"]');
-  check(await editor.inputValue() === 'mine', 'what was written is gone');
+  check(await editor.inputValue() === 'mine', 'the typed text is gone');
   check((await page.locator('textarea[data-key="theirs"]').inputValue()).trim() === 'theirs', 'the new text is not shown');
   await editor.fill('theirs and mine');
   await page.click('.description button.primary');
@@ -38,7 +38,7 @@ async function description(page, id) {
   await close(page);
 }
 
-/** The same in a line; whoever has seen the other's words may write over them. */
+/** The same in a single line; after reading the other value, it can be overwritten. */
 async function lines(page, id) {
   await openTask(page, id);
   const labels = page.locator('input[data-key="labels"]');
@@ -47,7 +47,7 @@ async function lines(page, id) {
   await page.waitForSelector('.meanwhile:not([hidden])');
   await labels.press('Enter');
   await page.waitForSelector('.toast.bad');
-  check(shown(id).labels.includes('theirs'), 'labels of somebody else are gone');
+  check(shown(id).labels.includes('theirs'), 'labels of another worker are gone');
   check(await labels.inputValue() === 'l0, mine', 'typed labels are gone');
   await page.click('.meanwhile button');
   check(await labels.inputValue() === 'l0, mine', 'typed labels are gone when the new ones are shown');
@@ -57,20 +57,20 @@ async function lines(page, id) {
   await until(() => shown(id).labels.length === 3, 'the labels cannot be saved any more');
   for (const [key, value] of [['owner', 'eve'], ['parent', 't-b005']]) {
     const input = page.locator(`input[data-key="${key}"]`);
-    await until(async () => await page.locator('.meanwhile:not([hidden])').count() === 0, 'the page says that it is old');
+    await until(async () => await page.locator('.meanwhile:not([hidden])').count() === 0, 'the page still shows a conflict');
     await input.fill(key === 'owner' ? 'ada' : 't-b006');
     ralph('task', 'set', id, `${key}=${value}`);
     await page.waitForSelector('.meanwhile:not([hidden])');
     await input.press('Enter');
     await until(async () => await input.getAttribute('data-tried'), `the ${key} is not refused`);
-    check(shown(id)[key] === value, `the ${key} of somebody else is gone`);
+    check(shown(id)[key] === value, `another worker's ${key} is gone`);
     await input.press('Escape');
     await until(async () => await input.inputValue() === value, `the new ${key} is not shown`);
   }
   await close(page);
 }
 
-/** Every way out asks. */
+/** Every way to close asks first. */
 async function waysOut(page, id) {
   await openTask(page, id);
   await page.click('.description button');
@@ -78,7 +78,7 @@ async function waysOut(page, id) {
   await text.fill('not saved yet');
   const stays = async (how) => {
     await page.locator('.toast', { hasText: ASKS }).waitFor();
-    check(await text.inputValue() === 'not saved yet', `${how} loses what was written`);
+    check(await text.inputValue() === 'not saved yet', `${how} loses the typed text`);
     check(page.url().endsWith(`/task/${id}`), `${how} changes the address`);
     await page.locator('.toast [aria-label="Close the message"]').last().click();
   };
@@ -97,10 +97,10 @@ async function waysOut(page, id) {
   await stays('the button');
   await page.click('.linked');
   await page.click('.toast button:has-text("Close without saving")');
-  await until(() => !page.url().endsWith(id), 'whoever does not mind cannot leave');
+  await until(() => !page.url().endsWith(id), 'discarding the text does not close the task');
   await page.waitForSelector('.task-columns');
   await close(page);
-  check(shown(id).description.trim() !== 'not saved yet', 'it was saved all the same');
+  check(shown(id).description.trim() !== 'not saved yet', 'the discarded text was saved');
 }
 
 async function newTask(page) {
@@ -108,13 +108,13 @@ async function newTask(page) {
   const title = page.locator('.new input[name="title"]');
   await title.fill('Made once');
   const box = await title.boundingBox();
-  // Text selected from right to left, until beyond the dialog.
+  // Select the text from right to left, to outside of the dialog.
   await page.mouse.move(box.x + 60, box.y + 10);
   await page.mouse.down();
   await page.mouse.move(20, box.y + 10, { steps: 4 });
   await page.mouse.up();
   check(await title.inputValue() === 'Made once', 'selecting text closes the dialog');
-  check(await page.locator('.new .toast').count() === 0, 'selecting text counts as a click beside the dialog');
+  check(await page.locator('.new .toast').count() === 0, 'selecting text counts as a click outside of the dialog');
   await page.keyboard.press('Escape');
   await page.locator('.new .toast', { hasText: ASKS }).waitFor();
   check(await title.inputValue() === 'Made once', 'escape loses a new task');
@@ -138,7 +138,7 @@ async function notes(page, id) {
   await close(page);
 }
 
-/** What the server says beside its answer, and a move that has become possible since the page was drawn. */
+/** Notices next to an answer, and a move that has become possible since the page was drawn. */
 async function news(page, id) {
   let end = await retell(page, '**/save', (saved) => ({ ...saved, notices: ['the journal was mended'] }));
   await openTask(page, id);
@@ -151,12 +151,12 @@ async function news(page, id) {
   end = await retell(page, `**/api/task/${id}`, (whole) => ({ ...whole, targets: whole.targets.map((target) => ({ ...target, allowed: false, refusal })) }));
   await openTask(page, id);
   await page.selectOption('.task-side select[data-key="state"]', 'Ready for Plan');
-  await until(() => shown(id).state === 'Ready for Plan', 'a move is refused by what was so when the page was drawn');
+  await until(() => shown(id).state === 'Ready for Plan', 'a move is refused because of an outdated state');
   await end();
   await close(page);
 }
 
-/** Whoever is writing goes on where they were when something else of the task changes. */
+/** The cursor stays when other fields of the task change. */
 async function typing(page, id) {
   await openTask(page, id);
   await page.click('.description button');
@@ -174,7 +174,7 @@ async function typing(page, id) {
   await page.waitForSelector('dialog', { state: 'detached' });
 }
 
-/** A change that comes while a button is down does not take the button from under the pointer. */
+/** A change while a mouse button is down does not move the clicked button away. */
 async function pressed(page, id) {
   await openTask(page, id);
   const letGo = await hold(page, `**/api/task/${id}`);
@@ -189,7 +189,7 @@ async function pressed(page, id) {
   await close(page);
 }
 
-/** A title that is selected is typed over, also when the task is drawn anew in between. */
+/** Typing replaces a selected title, even if the task was redrawn in between. */
 async function selected(page, id) {
   await openTask(page, id);
   const title = page.locator('.title-input');
@@ -206,7 +206,7 @@ async function selected(page, id) {
 run(async (keep) => {
   const server = keep(await serve());
   const context = await keep(await browser()).newContext({ viewport: { width: 1500, height: 900 } });
-  // A refusal is an answer, of which the browser complains.
+  // The browser logs a refusal as an error.
   const page = await open(context, server.url, /409/);
   await page.waitForSelector('.card');
   await page.waitForSelector('#live[data-state="up"]');

@@ -1,4 +1,4 @@
-// Titles that would run if anything took them for HTML, and a page of another site that tries to get in.
+// Titles that contain HTML, and requests from a page of another site.
 
 import { createServer } from 'node:http';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +13,7 @@ run(async (keep) => {
   ralph('claim', two, '--as', 'x"><img src=x onerror=window.ran=1>'.replace(/[^a-z]/g, ''));
   const server = keep(await serve());
   const chromium = keep(await browser());
-  // A refusal is an answer, of which the browser complains.
+  // The browser logs a refusal as an error.
   const page = await open(await chromium.newContext(), server.url, /status of 404/);
   const intact = async (where) => {
     const text = await page.evaluate(() => document.body.innerText + [...document.querySelectorAll('input, textarea')].map((input) => input.value).join() + [...document.querySelectorAll('svg title')].map((title) => title.textContent).join());
@@ -37,7 +37,7 @@ run(async (keep) => {
   await page.waitForSelector('.result');
   await intact('search');
   await page.click('.search .close');
-  // A message that carries it, too: whom a task waits for is named by what was typed.
+  // A message with the title: the blocker is named as it was typed.
   await page.goto(`${server.base}/task/${one}`);
   await page.waitForSelector('.task-columns');
   await page.fill('input[data-key="block"]', EVIL.replaceAll(/[\s,]/g, '/'));
@@ -56,7 +56,7 @@ run(async (keep) => {
   await foreign(keep, chromium, server, two);
 });
 
-/** Whatever a page of another site does, nothing is read and nothing is changed. */
+/** Nothing is read or changed by a page of another site. */
 async function foreign(keep, chromium, server, id) {
   const site = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html><title>elsewhere</title>'));
   await new Promise((done) => site.listen(0, '127.0.0.1', done));
@@ -83,7 +83,7 @@ async function foreign(keep, chromium, server, id) {
     await attempt('json post', () => fetch(save, { method: 'POST', headers: { 'content-type': 'application/json' }, body }));
     await attempt('post with the token', () => fetch(save, { method: 'POST', headers: { 'content-type': 'application/json', 'ralph-token': token }, body }));
     await attempt('post by its other name', () => fetch(save.replace('127.0.0.1', 'localhost'), { method: 'POST', headers: { 'content-type': 'application/json', 'ralph-token': token }, body }));
-    // As a script, a style, an image and in a frame.
+    // As a script, an image and a frame.
     for (const tag of ['script', 'img', 'iframe']) {
       await new Promise((done) => {
         const element = document.createElement(tag);
@@ -103,7 +103,7 @@ async function foreign(keep, chromium, server, id) {
   check(after.title === before.title && after.notes.length === before.notes.length, 'a foreign page changed the board');
 }
 
-/** A form whose one field reads as JSON, which a browser sends without asking first: it is answered, and nothing is done. */
+/** A form whose only field reads as JSON, which browsers send without a preflight: it is refused. */
 async function form(page, save) {
   const answered = page.waitForResponse(save);
   await page.evaluate((action) => {

@@ -1,4 +1,4 @@
-// What every browser test needs: a server, a browser, pages that must not complain, and checks that say what was wrong.
+// Helpers for browser tests: a server, a browser, pages whose errors count, and checks with messages.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -11,7 +11,7 @@ export function check(holds, text) {
   if (!holds) throw new Error(text);
 }
 
-/** Waits until `ask` gives something; how long it took. */
+/** Waits until `ask` returns a truthy value; returns how long it took. */
 export async function until(ask, text, limit = 10000) {
   const start = performance.now();
   for (;;) {
@@ -30,7 +30,7 @@ export function ralph(...args) {
 
 export const json = (...args) => JSON.parse(ralph(...args, '--json'));
 
-/** A server of the board at a port, or at an address; the same port again after it was stopped. */
+/** Starts a server of the board at a port or an address; a stopped one can be started again at its port. */
 export async function serve(place = 0, ...more) {
   const address = String(place).includes(':') ? place : `127.0.0.1:${place}`;
   const child = spawn(RALPH, ['serve', '--addr', address, ...more], { cwd: REPO, stdio: ['ignore', 'pipe', 'inherit'] });
@@ -43,7 +43,7 @@ export async function serve(place = 0, ...more) {
     });
     child.on('exit', () => fail(new Error('the server ended')));
   });
-  // Who lets other machines in prints the address that they use; the tests stay on this one.
+  // With `--allow-remote` the server prints its network address; the tests use the loopback interface.
   const url = printed.replace(/\/\/[^/:]+/, '//127.0.0.1');
   const stop = () => new Promise((done) => {
     child.removeAllListeners('exit');
@@ -62,10 +62,10 @@ export const complaints = [];
 const pages = [];
 const sent = [];
 
-/** The browser logs every refusal of the server, which the page shows to the person. */
+/** The browser logs every refusal of the server as an error. */
 const refusal = /status of 422 /;
 
-/** A page whose every error counts, except refusals and those that a test expects. */
+/** Opens a page whose errors all count, except refusals and those that the test expects. */
 export async function open(context, url, expected = /^$/) {
   const page = await context.newPage();
   const hear = (text) => refusal.test(text) || expected.test(text) || complaints.push(text);
@@ -77,14 +77,14 @@ export async function open(context, url, expected = /^$/) {
   return page;
 }
 
-/** What the pages show and what they sent last, for whoever reads why a test failed. */
+/** The content of the pages and their last requests, for the message of a failed test. */
 async function shown() {
   const look = () => [location.href, ...[...document.querySelectorAll('dialog, .toast')].map((part) => part.innerText), [...document.querySelectorAll('textarea')].map((text) => text.value)].join('\n');
   const texts = pages.slice(-3).map((page) => Promise.race([page.evaluate(look), new Promise((done) => setTimeout(done, 3000, 'no answer'))]).catch(String));
   return [...await Promise.all(texts), ...sent.slice(-5)].join('\n---\n').slice(0, 6000);
 }
 
-/** Holds the answers of a path back; gives what lets them go, and comes back once the page has read them. */
+/** Delays the answers of a path; returns a function that releases them and returns once the page has read them. */
 export async function hold(page, path) {
   let letGo;
   let asked = 0;
@@ -95,17 +95,17 @@ export async function hold(page, path) {
     await route.continue();
   });
   return async () => {
-    await until(() => asked, `nobody asks for ${path}`);
+    await until(() => asked, `no request for ${path}`);
     const answered = page.waitForResponse(path);
     letGo();
     await (await answered).finished();
     await page.unrouteAll({ behavior: 'wait' });
-    // Asked later, and answered through the same connection: by then the page has the other answer.
+    // A later request on the same connection: once it is answered, the page has read the earlier answer.
     await page.evaluate(() => fetch('/favicon.ico').then((answer) => answer.text()).then(() => new Promise(requestAnimationFrame)));
   };
 }
 
-/** Has the server say something else on a path; gives what ends that. */
+/** Changes the server's answers on a path; returns a function that ends that. */
 export async function retell(page, path, change) {
   await page.route(path, async (route) => {
     const response = await route.fetch();
@@ -118,7 +118,7 @@ export const card = (page, id) => page.locator(`.card[data-id="${id}"]`);
 export const columnOf = (page, id) => page.evaluate((id) => document.querySelector(`.card[data-id="${id}"]:not(.ghost)`)?.closest('.column')?.dataset.state, id);
 
 export async function dragTo(page, id, state) {
-  // Drawn by now, and where the pointer can reach it.
+  // Drawn, and within reach of the pointer.
   await card(page, id).first().scrollIntoViewIfNeeded();
   const from = await card(page, id).first().boundingBox();
   const column = page.locator(`.column[data-state="${state}"]`);
@@ -132,15 +132,15 @@ export async function dragTo(page, id, state) {
   await page.mouse.up();
 }
 
-/** Runs a test, and ends everything that it started. */
+/** Runs a test, and stops everything that it started. */
 export async function run(test) {
   const started = [];
   const keep = (thing) => { started.push(thing); return thing; };
-  // Else node would end at once, and leave behind what it started.
+  // Otherwise node would exit at once and leave its child processes running.
   process.on('unhandledRejection', (error) => complaints.push(error.stack));
   try {
     await test(keep);
-    check(complaints.length === 0, `the page complained:\n${complaints.join('\n')}`);
+    check(complaints.length === 0, `errors of the page:\n${complaints.join('\n')}`);
   } catch (error) {
     console.error(error.stack || error, complaints.join('\n'), await shown());
     process.exitCode = 1;

@@ -1,4 +1,4 @@
-// Ten thousand tasks: how soon the board is there, and how smoothly a long column scrolls.
+// Ten thousand tasks: how soon the board is shown, and how smoothly a long column scrolls.
 
 import { browser, check, open, run, serve, until } from './lib.mjs';
 
@@ -39,7 +39,7 @@ run(async (keep) => {
     gaps.sort((a, b) => a - b);
     return { median: gaps[90], most: gaps[170], cards: list.children.length, top: list.scrollTop };
   });
-  // The best of three: what else the machine does is not the page's.
+  // The best of three, to exclude other load on the machine.
   const runs = [await scroll(), await scroll(), await scroll()];
   const frames = { ...runs[0], median: Math.min(...runs.map((run) => run.median)), most: Math.min(...runs.map((run) => run.most)) };
   console.log(`scrolling: half of the frames within ${frames.median.toFixed(1)} ms, 95 of 100 within ${frames.most.toFixed(1)} ms, ${frames.cards} cards reached`);

@@ -1,4 +1,5 @@
-// What waits for a person: a question is answered in two clicks, a plan is sent back with comments on lines, a large change opens at once.
+// Work for a person: a question is answered in two clicks, a plan is rejected with comments on lines, a large change
+// opens at once.
 
 import { readFileSync } from 'node:fs';
 import { browser, check, json, open, ralph, require, run, serve, until } from './lib.mjs';
@@ -32,7 +33,7 @@ async function sentBack(page) {
   await page.click('text=Comment on lines');
   await page.click('[aria-label="Comment on line 3 of thoughts/shared/plans/p.md"]');
   await page.keyboard.type('Why not ');
-  // The board changes while somebody types: the text stays where it is, and so does the cursor.
+  // The board changes while a person types: the text and the cursor stay.
   ralph('note', 't-plan', 'something else');
   await page.waitForTimeout(2500);
   await page.keyboard.type('the other way round?');
@@ -41,7 +42,7 @@ async function sentBack(page) {
   await look(page, 'with comments');
   await page.click('text=Side by side');
   await page.waitForSelector('.row.two');
-  check((await page.locator('.comment textarea').nth(1).inputValue()).includes('overflow'), 'a comment is lost when the diff is drawn anew');
+  check((await page.locator('.comment textarea').nth(1).inputValue()).includes('overflow'), 'a comment is lost when the diff is redrawn');
   await look(page, 'side by side');
   await page.fill('[data-key="why"]', 'Nearly there.');
   check((await page.textContent('#send-back')) === 'Reject with 2 comments', await page.textContent('#send-back'));

@@ -1,4 +1,4 @@
-// Agents from the page: a team is started, what its run says is read as it comes, it is stopped, and tried again.
+// Agents from the page: a team is started, the output of its run is shown live, and it is stopped and retried.
 
 import { browser, check, json, open, run, serve, until } from './lib.mjs';
 
@@ -19,7 +19,7 @@ run(async (keep) => {
   await page.locator('.run.stopped').waitFor();
   await page.click('text=Try again');
   await until(() => json('task', 'show', 't-one').state !== 'Human Needed', 'it is not sent back');
-  await until(async () => await page.locator('text=Try again').count() === 0, 'it can still be tried again');
+  await until(async () => await page.locator('text=Try again').count() === 0, 'a retry is still offered');
 
   const reading = keep(await serve(0, '--read-only'));
   const guest = await open(context, reading.url);

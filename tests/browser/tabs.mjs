@@ -1,11 +1,12 @@
-// Fifty tabs and constant changes: none is stale at the end, and neither the server nor the tabs grow. SECONDS sets how long.
+// Fifty tabs and constant changes: none is stale at the end, and neither the server nor the tabs grow. SECONDS sets the
+// time.
 
 import { readFileSync } from 'node:fs';
 import { browser, check, open, ralph, run, serve, until } from './lib.mjs';
 
 const seconds = Number(process.env.SECONDS || 12);
 const tabs = Number(process.env.TABS || 50);
-/** Whoever only looks again from time to time is later than this. */
+/** A page that polls from time to time would be later than this. */
 const LATE = 8000;
 
 run(async (keep) => {
@@ -24,7 +25,7 @@ run(async (keep) => {
     let most = 0;
     for (; performance.now() < end; rounds.count += 1) {
       ralph('task', 'set', `t-b00${rounds.count % 8}`, `title=Round ${rounds.count}`);
-      // In between the event loop runs, so that pages are heard.
+      // Let the event loop handle the messages of the pages.
       await new Promise((done) => setTimeout(done, 20));
       most = Math.max(most, memory());
     }
@@ -40,7 +41,7 @@ run(async (keep) => {
     check(tab.nodes < early.tabs[at].nodes * 1.25 + 500, `a page grows from ${shown(early.tabs[at])} to ${shown(tab)}`);
   });
 
-  // Each tab notes for itself when it has the last change: to ask fifty of them takes longer than to tell them.
+  // Each tab records when it has the last change, because asking fifty of them takes longer than the change.
   const note = (id) => new MutationObserver(() => {
     if (document.querySelector(`.card[data-id="${id}"]`)?.textContent.includes('The last word')) window.toldAt ||= Date.now();
   }).observe(document.body, { subtree: true, childList: true });
@@ -55,7 +56,7 @@ run(async (keep) => {
 
 const shown = (tab) => ` ${tab.heap.toFixed(1)} MiB in ${tab.nodes} nodes`;
 
-/** Asks how much a page needs, without what could be swept away. */
+/** Returns a function that measures the memory of a page after a garbage collection. */
 async function heapOf(context, page) {
   const session = await context.newCDPSession(page);
   await session.send('Performance.enable');

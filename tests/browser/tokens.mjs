@@ -1,13 +1,13 @@
-// Tokens of two servers and of many tabs: the one that fits wins, and nothing goes round in circles.
+// Tokens of two servers and of many tabs: the valid one is kept, and tabs do not exchange tokens in an endless loop.
 
 import { browser, check, json, open, ralph, run, serve, until } from './lib.mjs';
 
 const mayWrite = (page) => until(() => page.evaluate(() => document.body.classList.contains('may-write')), 'the page may not write', 20000);
 const title = (page, id) => page.evaluate((id) => document.querySelector(`.card[data-id="${id}"] .card-title`)?.textContent, id);
-// The browser itself complains of a server that is away, and of one that does not know a token.
+// Only the browser's own errors about an unreachable server or a rejected token are expected.
 const AWAY = /ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|401/;
 
-/** As many changes as it takes to be sure that what goes round would have gone round. */
+/** Makes enough changes for an endless exchange of tokens to show. */
 async function settled(pages, from) {
   for (let round = from; round < from + 5; round += 1) {
     ralph('task', 'set', 't-b000', `title=Round ${round}`);
@@ -24,11 +24,11 @@ async function another(keep, chromium) {
   const old = await open(context, server.url, AWAY);
   await mayWrite(old);
 
-  // A link of somebody else, with a token that is none.
+  // A link with an invalid token.
   const lured = await open(context, `${server.base}/#token=wrong`, AWAY);
   await mayWrite(lured);
   await settled([old, lured], 0);
-  check(asked < 15, `a wrong token makes the tabs ask ${asked} times who they are`);
+  check(asked < 15, `a wrong token makes the tabs check their session ${asked} times`);
 
   await server.stop();
   process.env.RALPH_WEB_TOKEN = 'second-token';
@@ -38,8 +38,8 @@ async function another(keep, chromium) {
   await mayWrite(fresh);
   await old.waitForSelector('#live[data-state="up"]');
   await settled([old, lured, fresh], 10);
-  check(asked < 40, `two tokens make the tabs ask ${asked} times who they are`);
-  // The tabs that were there have the new one, too.
+  check(asked < 40, `two tokens make the tabs check their session ${asked} times`);
+  // The open tabs have the new token, too.
   for (const [page, priority] of [[old, 'P1'], [fresh, 'P2']]) {
     await mayWrite(page);
     await page.locator('.card[data-id="t-b001"] .card-title').click();
@@ -49,7 +49,7 @@ async function another(keep, chromium) {
   await context.close();
 }
 
-/** From elsewhere nothing can be read without the token; a tab that is opened from the first one has it at once. */
+/** With remote access nothing can be read without the token; tabs of the same browser share it at once. */
 async function remote(keep, chromium) {
   const server = keep(await serve('0.0.0.0:0', '--allow-remote'));
   const context = await chromium.newContext();
@@ -59,13 +59,13 @@ async function remote(keep, chromium) {
     const page = await open(context, server.base + path);
     await mayWrite(page);
     await page.waitForSelector(path === '/' ? '.card' : '.task-columns');
-    check(await page.locator('.toast').count() === 0, 'a tab opened from another one complains');
+    check(await page.locator('.toast').count() === 0, 'a tab opened next to another one shows an error');
   }
   await context.close();
-  // Without it, it is asked for once; the address with it, given to the same tab, is enough.
+  // Without the token the page asks for it once. Opening the URL with the token in the same tab is enough.
   const alone = await open(await chromium.newContext(), `${server.base}/task/t-b000`, /401/);
   await alone.waitForSelector('.toast.bad');
-  check(await alone.locator('.toast.bad').count() === 1, 'the same is said more than once');
+  check(await alone.locator('.toast.bad').count() === 1, 'the message is shown more than once');
   await alone.goto(`${server.base}/task/t-b000#token=${server.token}`);
   await alone.waitForSelector('.task-columns');
 }

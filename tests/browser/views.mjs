@@ -1,9 +1,9 @@
-// From view to view: what is asked for last is what is shown, and the keyboard stays where it was.
+// Navigation: the view that was requested last is shown, and the keyboard focus stays.
 
 import { rmSync, writeFileSync } from 'node:fs';
 import { browser, card, check, columnOf, hold, json, open, ralph, retell, run, serve, until } from './lib.mjs';
 
-/** A slow answer does not take the place of a view that came after it. */
+/** A slow answer does not replace a view that was opened after it. */
 async function slowView(page) {
   const letGo = await hold(page, '**/api/trends*');
   await page.keyboard.press('4');
@@ -14,7 +14,7 @@ async function slowView(page) {
   check(await page.locator('.card').count() > 0, 'a slow view covers the board');
 }
 
-/** Answers come in the order of the words that they are for. */
+/** Only the answer to the current search is shown. */
 async function slowSearch(page) {
   await page.keyboard.press('Control+k');
   const letGo = await hold(page, '**/api/search?q=Task');
@@ -50,7 +50,7 @@ async function keyboardStays(page) {
   check(await focused(page) === 'blocked', `a filter loses the keyboard to ${await focused(page)}`);
   ralph('task', 'set', 't-b009', 'labels+=fresh');
   await page.waitForSelector('option[value="fresh"]', { state: 'attached' });
-  check(await focused(page) === 'blocked', `a change of somebody else takes the keyboard to ${await focused(page)}`);
+  check(await focused(page) === 'blocked', `another worker's change moves the focus to ${await focused(page)}`);
   await page.keyboard.press('Enter');
   await total(page, 40);
   await page.selectOption('select[data-key="label"]', 'l3');
@@ -61,17 +61,17 @@ async function keyboardStays(page) {
   await page.locator('#clear').focus();
   await page.keyboard.press('Enter');
   await total(page, 40);
-  check(await page.evaluate(() => document.querySelector('#choices').contains(document.activeElement)), 'what is taken away takes the keyboard along');
+  check(await page.evaluate(() => document.querySelector('#choices').contains(document.activeElement)), 'a removed choice loses the keyboard focus');
 }
 
-/** A card that is left in the hand is put back, and the next one can be taken. */
+/** A picked-up card is put back when it loses the focus, and the next one can be picked up. */
 async function putBack(page) {
   const inHand = () => page.locator('.dragging, .lifted, .ghost, .column.over').count();
   await page.locator('.card[data-id="t-b003"] .card-title').focus();
   await page.keyboard.press(' ');
   await page.waitForSelector('.column.takes');
   await page.focus('#q');
-  await until(async () => await inHand() === 0, 'a card that was left stays in the hand');
+  await until(async () => await inHand() === 0, 'a card that lost the focus stays picked up');
   await page.locator('.card[data-id="t-b003"] .card-title').focus();
   await page.keyboard.press(' ');
   await page.waitForSelector('.column.takes');
@@ -84,7 +84,7 @@ async function putBack(page) {
   check(await inHand() === 0, 'escape does not put the card back');
   await page.mouse.move(box.x + 40, box.y + 20);
   await page.mouse.up();
-  check(await page.locator('dialog').count() === 0, 'to put a card back opens it');
+  check(await page.locator('dialog').count() === 0, 'putting a card back opens it');
   const { state } = json('task', 'show', 't-b004');
   check(await columnOf(page, 't-b004') === state, 'escape moved the card');
 }
@@ -97,7 +97,7 @@ async function problems(page) {
   const headers = { 'ralph-token': await page.evaluate(() => sessionStorage.getItem('ralph-token')) };
   const { problem_list: list } = await (await fetch(new URL('/api/status', page.url()), { headers })).json();
   if (list) await page.locator('.problems li', { hasText: 't-bad1.toml' }).waitFor();
-  // However the server lists them.
+  // Independent of the server's list of problems.
   const told = [{ file: '.ralph/tasks/t-bad2.toml', line: 3, column: 1, message: 'no <b>closing</b> quote', hint: 'add one' }];
   const end = await retell(page, '**/api/status', (status) => ({ ...status, problem_list: told }));
   await page.reload();
@@ -108,22 +108,22 @@ async function problems(page) {
   await page.waitForSelector('#problems', { state: 'hidden', timeout: 20000 });
 }
 
-/** Everything that is there, nothing to press, and how much is not. */
+/** A printed board shows all cards that are loaded, no controls, and the number of cards that are not shown. */
 async function paper(page, base) {
   for (let at = 0; at < 70; at += 1) writeFileSync(`${process.env.REPO}/.ralph/tasks/t-p0${String(at).padStart(2, '0')}.toml`, `title = "More ${at}"\nstate = "Backlog"\ncreated = 2026-11-01T00:00:00Z\n`);
   await page.goto(base);
   await page.waitForSelector('.card');
-  await until(() => page.evaluate(() => Number(document.body.dataset.total) === 110), 'the new ones are not there', 20000);
+  await until(() => page.evaluate(() => Number(document.body.dataset.total) === 110), 'the new tasks are not shown', 20000);
   const rest = page.locator('.column[data-state="Backlog"] .rest');
-  check(!(await rest.isVisible()), 'what is for paper is on the screen');
+  check(!(await rest.isVisible()), 'the print-only text is on the screen');
   await page.emulateMedia({ media: 'print' });
   const column = page.locator('.column[data-state="Backlog"]');
   const [count, cards] = [Number(await column.locator('.count').textContent()), await column.locator('.card').count()];
-  check(cards < count && await rest.textContent() === `and ${count - cards} more`, `paper does not say that ${count - cards} are missing`);
-  check(await rest.isVisible(), 'what is missing is not on paper');
-  for (const gone of ['nav', '#filters', '#new', '.live-state']) check(!(await page.locator(gone).first().isVisible()), `${gone} is on paper`);
+  check(cards < count && await rest.textContent() === `and ${count - cards} more`, `the print does not say that ${count - cards} are missing`);
+  check(await rest.isVisible(), 'the number of missing cards is not printed');
+  for (const gone of ['nav', '#filters', '#new', '.live-state']) check(!(await page.locator(gone).first().isVisible()), `${gone} is printed`);
   const cut = await page.evaluate(() => [...document.querySelectorAll('.cards, .column, .columns, main')].filter((box) => box.scrollHeight > box.clientHeight + 4 && getComputedStyle(box).overflowY !== 'visible').length);
-  check(cut === 0, 'cards are cut off on paper');
+  check(cut === 0, 'cards are cut off in print');
   const pdf = (await page.pdf()).toString('latin1');
   const pages = pdf.match(/\/Type\s*\/Page\b/g).length;
   check(pages > 1, `a long board is on ${pages} page`);

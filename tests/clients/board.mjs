@@ -1,4 +1,4 @@
-// What the drivers have in common: the program, its board, and the tour through all that it offers.
+// Shared by the drivers: the program, its board, and the tour through its features.
 
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -11,12 +11,12 @@ export const TOOLS = [
   "next", "claim", "release", "get", "list", "save", "create", "note", "relate", "split", "artifact", "status",
 ];
 
-/** Another process that works on the board at the same time. */
+/** Runs `ralph` as another process while the server runs. */
 export function ralph(...args) {
   return execFileSync(ralphBinary, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** A server on a port of its own: where it is, its token, and how it is ended. */
+/** A server on its own port: its URL, its token, and a function that ends it. */
 export async function serve() {
   const child = spawn(ralphBinary, ["mcp", "--http", "127.0.0.1:0"], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
   const place = {};
@@ -29,13 +29,13 @@ export async function serve() {
   return place;
 }
 
-/** Fails instead of hanging. */
+/** Fails after a timeout instead of hanging. */
 export function within(promise, what, seconds = 30) {
-  const late = new Promise((_, fail) => setTimeout(() => fail(new Error(`it does not come: ${what}`)), seconds * 1000).unref());
+  const late = new Promise((_, fail) => setTimeout(() => fail(new Error(`timed out: ${what}`)), seconds * 1000).unref());
   return Promise.race([promise, late]);
 }
 
-/** What was told of resources; waits for what is to come. */
+/** The resources that were reported as changed; waits for later ones. */
 export class News {
   heard = [];
   waiting = [];
@@ -55,7 +55,7 @@ export class News {
   }
 }
 
-/** Everything once, with a client that is already connected. `session` has the calls of its library in one shape. */
+/** Uses every feature once with a connected client. `session` has the same calls for each library. */
 export async function tour(session) {
   await lists(session);
   await cancel(session);
@@ -96,7 +96,7 @@ async function ok(session, name, args, options) {
   return result.structuredContent;
 }
 
-/** On an empty board `next` waits: called off, it takes nothing that comes later, and the server goes on. */
+/** On an empty board `next` waits. After a cancellation it claims no later task, and the server keeps running. */
 async function cancel(session) {
   const stop = new AbortController();
   const waiting = ok(session, "next", { role: "analyst", wait: 60 }, { signal: stop.signal });

@@ -12,7 +12,7 @@ import { ralph, serve } from "./board.mjs";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** What a server has to pass whatever it is for. */
+/** The scenarios that every server must pass. */
 const APPLIES = {
   "2025-11-25": [
     "server-initialize", "server-session-lifecycle", "ping", "completion-complete", "tools-list", "server-sse-polling",
@@ -24,7 +24,7 @@ const APPLIES = {
   ],
 };
 
-/** The rest asks for the tools, resources and prompts of the suite's own reference server. */
+/** The other scenarios need the tools, resources and prompts of the suite's own reference server. */
 const FIXTURES = [
   [/^tools-call-|^json-schema-|^elicitation-|^input-required-result-/, "tools such as test_simple_text"],
   [/^resources-(read|templates|subscribe|unsubscribe)/, "resources such as test://static-text"],
@@ -33,7 +33,7 @@ const FIXTURES = [
   [/^logging-/, "the capability to log, which ralph does not claim"],
 ];
 
-/** The suite sends no token: this does, and leaves everything else as it is. */
+/** A proxy that adds the token, which the suite does not send. */
 async function doorman(server) {
   const { hostname, port } = new URL(server.url);
   const own = { authorization: `Bearer ${server.token}`, "ralph-worker": "analyst" };
@@ -51,12 +51,12 @@ async function doorman(server) {
   return proxy;
 }
 
-/** What the suite found, by scenario. */
+/** The results of the suite, by scenario. */
 async function run(version, url) {
   const out = mkdtempSync(join(tmpdir(), "conformance-"));
   const suite = here("node_modules/@modelcontextprotocol/conformance/dist/index.js");
   const args = ["server", "--url", url, "--suite", "all", "--spec-version", version, "-o", out];
-  // It fails as a whole, for what does not apply.
+  // The suite exits with an error because of the scenarios that do not apply.
   await promisify(execFile)(process.execPath, ["--import", here("old-node.mjs"), suite, ...args]).catch(() => {});
   const found = {};
   for (const folder of readdirSync(out)) {
@@ -71,7 +71,7 @@ function judge(version, found) {
   const wrong = [];
   for (const name of APPLIES[version]) {
     const checks = found[name] ?? [];
-    // What needs a tool of the reference server says so.
+    // Checks that need a tool of the reference server are marked as untestable.
     const failed = checks.filter((check) => check.status === "FAILURE" && !check.details?.untestable);
     wrong.push(...failed.map((check) => `${version} ${name} ${check.id}: ${check.errorMessage}`));
     if (!checks.some((check) => check.status === "SUCCESS")) wrong.push(`${version} ${name}: nothing was checked`);

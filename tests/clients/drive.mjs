@@ -11,7 +11,7 @@ import { News, core, folder, ralphBinary, serve, tour } from "./board.mjs";
 
 const ME = { name: "driver", version: "1" };
 
-/** The calls that both libraries have in the same way. */
+/** The calls that are the same in both libraries. */
 function common(client, news) {
   return {
     news,
@@ -24,7 +24,7 @@ function common(client, news) {
   };
 }
 
-/** Subscriptions as they were before 2026. */
+/** Subscriptions before 2026. */
 function following(client) {
   return async (uris) => {
     for (const uri of uris) await client.subscribeResource({ uri });
@@ -50,7 +50,7 @@ function sessionV2(client, follow) {
   return { ...common(client, news), call, follow };
 }
 
-/** Subscriptions of 2026: one stream, which is closed. */
+/** Subscriptions of 2026: one stream, which is closed at the end. */
 function listening(client) {
   return async (uris) => {
     const stream = await client.listen({ resourceSubscriptions: uris, resourcesListChanged: true });
@@ -61,7 +61,7 @@ function listening(client) {
   };
 }
 
-/** That results are held against their schema at all: one that nothing fits must be noticed. */
+/** The library validates results against their schemas: a schema that does not fit must cause an error. */
 async function validates(client) {
   const { tools } = await client.listTools();
   const wrong = { ...tools.find((tool) => tool.name === "status"), outputSchema: { type: "object", required: ["nonsense"] } };

@@ -23,12 +23,12 @@ ME = types.Implementation(name="driver", version="1")
 
 
 def ralph(*args):
-    """Another process that works on the board at the same time."""
+    """Runs `ralph` as another process while the server runs."""
     return subprocess.run([RALPH, *args], cwd=FOLDER, check=True, capture_output=True, text=True).stdout
 
 
 def told(event):
-    """The resource that a notification, or an event of a stream, speaks of."""
+    """The resource that a notification, or an event of a stream, is about."""
     if isinstance(event, types.ResourceUpdatedNotification):
         return str(event.params.uri)
     if isinstance(event, types.ResourceListChangedNotification):
@@ -38,7 +38,7 @@ def told(event):
 
 
 class Session:
-    """A connected client, and what it was told."""
+    """A connected client, and the resources that were reported to it."""
 
     def __init__(self, client, modern):
         self.client, self.modern = client, modern
@@ -69,7 +69,7 @@ class Session:
 
     @asynccontextmanager
     async def follows(self, *uris):
-        """As the protocol of the connection has it: a stream, or subscriptions that are given up again."""
+        """Subscribes as the protocol version does: with a stream, or with subscriptions that are ended again."""
         if not self.modern:
             for uri in uris:
                 await self.client.subscribe_resource(uri)
@@ -101,7 +101,7 @@ async def lists(session):
 
 
 async def validates(session):
-    """The library holds results against their schema: one that nothing fits is noticed."""
+    """The library validates results against their schemas: a result that does not fit must cause an error."""
     inner = session.client.session
     assert set(inner._tool_output_schemas) == set(TOOLS)
     result = await session.call("status")
@@ -114,7 +114,7 @@ async def validates(session):
 
 
 async def cancel(session):
-    """On an empty board `next` waits: called off, it takes nothing that comes later, and the server goes on."""
+    """On an empty board `next` waits. After a cancellation it claims no later task, and the server keeps running."""
     async with anyio.create_task_group() as group:
         group.start_soon(lambda: session.call("next", role="analyst", wait=60))
         await session.ok("status")
@@ -232,7 +232,7 @@ async def walk(session, whole):
 
 @asynccontextmanager
 async def served():
-    """A server on a port of its own."""
+    """A server on its own port."""
     child = subprocess.Popen([RALPH, "mcp", "--http", "127.0.0.1:0"], cwd=FOLDER, stderr=subprocess.PIPE, text=True)
     url = re.search(r"http:\S+", child.stderr.readline())[0]
     token = re.search(r"Bearer (\w+)", child.stderr.readline())[1]
@@ -255,7 +255,7 @@ async def main():
             if heard and not modern:
                 await heard[0].hear(message)
 
-        # By itself it asks the server, and falls back to the old way only where it has to.
+        # With `auto` the library asks the server, and falls back to the old protocol if it must.
         mode = "auto" if modern else "legacy"
         client = await stack.enter_async_context(Client(server, mode=mode, client_info=ME, message_handler=hear))
         assert client.protocol_version == ("2026-07-28" if modern else "2025-11-25")

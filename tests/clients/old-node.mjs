@@ -1,4 +1,4 @@
-// The conformance suite names `globSync` of `fs`, which Node has from version 22 on, and does not call it here.
+// The conformance suite imports `globSync` from `fs`, which Node has since version 22, and does not call it here.
 
 import { register } from "node:module";
 

@@ -17,7 +17,7 @@ import play
 
 
 class Turn:
-    """One request in neutral words: the first prompt, the names of the tools, and the answers to each call so far."""
+    """One request in a common form: the first prompt, the names of the tools, and the answers to each call so far."""
 
     def __init__(self, host, prompt, tools, answers):
         self.host, self.prompt, self.tools, self.answers = host, prompt, tools, answers
@@ -31,7 +31,7 @@ def plain(content):
     return "\n".join(plain(part) for part in content or [])
 
 
-# --- what each protocol sends ---------------------------------------------------------------------------------------------
+# --- requests of each protocol --------------------------------------------------------------------------------------
 
 def read_anthropic(body):
     prompt, answers = [], []
@@ -82,13 +82,13 @@ def read_gemini(body):
     return Turn("gemini", "\n".join(prompt), names, answers)
 
 
-# --- what each protocol is answered -----------------------------------------------------------------------------------------
+# --- answers of each protocol --------------------------------------------------------------------------------------
 
 SHELL = {"claude": "Bash", "opencode": "bash", "gemini": "run_shell_command", "codex": "exec_command"}
 
 
 def call_of(host, said):
-    """A step as the tool of that program."""
+    """The tool call of a host for a step."""
     if isinstance(said, play.SubAgent):
         return "Agent", {"subagent_type": said.kind, "prompt": said.prompt, "description": "a sub-agent"}
     if isinstance(said, play.Tool):
@@ -148,7 +148,7 @@ def whole_gemini(host, said):
 
 
 def said_in(turn):
-    """What the model says next."""
+    """The next output of the model."""
     if not turn.answers:
         FRESH.append(turn)
     turn.fresh = len(FRESH)
@@ -166,7 +166,7 @@ def said_in(turn):
 
 
 def aside(turn):
-    """What a program asks for its own use; some count its tokens, some do not."""
+    """A request for the host's own use. Some hosts count its tokens, some do not."""
     with open(sys.argv[3], "a") as log:
         log.write(json.dumps({"host": turn.host, "aside": True}) + "\n")
     return json.dumps({"title": "A title", "complexity_reasoning": "simple", "complexity_score": 50})
@@ -222,7 +222,7 @@ class Handler(BaseHTTPRequestHandler):
         if reader is None:
             return self.reply(200, {})
         turn = reader(body)
-        # Titles, and how hard a task is, are asked for without tools, and in JSON.
+        # Titles and difficulty are requested without tools, and as JSON.
         said = said_in(turn) if turn.tools else aside(turn)
         if reader is read_anthropic:
             if not body.get("stream"):
@@ -237,7 +237,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 FIRST = []
-# Requests that begin a session.
+# Requests that start a session.
 FRESH = []
 SCENARIO = getattr(play, sys.argv[1])
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

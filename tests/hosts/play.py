@@ -1,4 +1,4 @@
-"""What the scripted model does. It works through the shell alone, as every program has one."""
+"""The scenarios of the scripted model. It uses only the shell, which every host has."""
 import re
 from dataclasses import dataclass
 
@@ -59,12 +59,12 @@ def honest(turn):
 
 
 def limited(turn):
-    """It is over a limit for two seconds from its first request (see model.py); then it does what it was asked."""
+    """Reaches a usage limit for two seconds from its first request (see model.py); then follows the prompt."""
     return (yield from honest(turn))
 
 
 def cut(turn):
-    """Hangs on its first call; when its session goes on, it does what it was asked. Some programs then forget that call."""
+    """Hangs in its first call. When its session is resumed, it follows the prompt. Some hosts forget that call."""
     yield Shell("tail -f /dev/null" if turn.fresh == 1 else "true")
     return (yield from honest(turn))
 
@@ -82,7 +82,7 @@ def misdeeds(board, task):
 
 
 def bad(turn):
-    """Does all that, tries more ways to the board, and stops without finishing."""
+    """The same, with more ways to reach the board; stops without finishing."""
     _, task = asked(turn)
     board = "$(git -C \"$RALPH_BOARD\" rev-parse --show-toplevel)"
     yield from misdeeds(board, task)
@@ -95,7 +95,7 @@ def bad(turn):
 
 
 def session(turn):
-    """A session that nobody named: it takes a task as a builder, and then works where it must not."""
+    """A session without a name claims a task as a builder, and then works where it must not."""
     taken = yield Shell(f"ralph next --claim --as {role_in(turn)}")
     yield Shell("git commit --allow-empty -qm evil")
     yield Shell("echo allowed > /dev/null")
@@ -108,13 +108,13 @@ def role_in(turn):
 
 
 def crash(turn):
-    """Ends its own program in the middle of the work."""
+    """Kills its own host in the middle of the work."""
     yield Shell("echo half > half.txt; kill -9 $PPID")
     return "This is never said."
 
 
 def mcp(turn):
-    """Takes a task through MCP, and then works where it must not."""
+    """Claims a task through MCP, and then works where it must not."""
     taken = yield Tool("mcp__ralph__next", {"claim": True, "as": "builder"})
     yield Shell("git commit --allow-empty -qm evil")
     yield from misdeeds("$PWD", re.search(r"t-\w+", taken).group())
@@ -122,7 +122,7 @@ def mcp(turn):
 
 
 def pair(turn):
-    """Two sub-agents of one kind at once; each takes a task, and one tries to commit on main."""
+    """Two subagents of one kind at once: each claims a task, and both try to commit on main."""
     if "CHILD" in turn.prompt:
         taken = yield Shell("ralph next --claim --as builder")
         yield Shell("ralph task ls --mine --as builder")
@@ -130,6 +130,6 @@ def pair(turn):
         yield from misdeeds("$PWD", re.search(r"t-\w+", taken).group())
         return "I have a task."
     yield [SubAgent("ralph-builder", "CHILD one"), SubAgent("ralph-builder", "CHILD two")]
-    # Sub-agents run in the background: it ends when both have a task, or something is wrong.
+    # Subagents run in the background: this ends when both have a task, or after a timeout.
     yield Shell("for i in $(seq 300); do [ $(ralph claims ls | grep -c builder) -ge 2 ] && break; sleep 0.2; done; sleep 1")
     return "Both have a task."

@@ -1,4 +1,4 @@
-//! The GitHub Action's script, against a real repository and a server that stands for GitHub's comments.
+//! The script of the GitHub Action, with a real repository and a fake of GitHub's API for comments.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -14,7 +14,7 @@ use crate::sandbox::{Output, RALPH, Sandbox, finish};
 const BOT: &str = "github-actions[bot]";
 const MARKER: &str = "<!-- ralph-board-check -->";
 
-/// What the token may do.
+/// The permissions of the token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Token {
     Writes,
@@ -22,7 +22,7 @@ enum Token {
     Nothing,
 }
 
-/// Comments by id: who wrote them, and what.
+/// Comments by id: author and text.
 type Comments = Arc<Mutex<BTreeMap<u64, (String, String)>>>;
 
 /// The comments of pull request 7 of acme/app.
@@ -97,7 +97,7 @@ fn answer(request: &Incoming, token: Token, comments: &mut BTreeMap<u64, (String
     }
 }
 
-/// A repository with a board on main and a pull request's branch checked out.
+/// A repository with a board on main, and the branch of a pull request checked out.
 struct PullRequest {
     sandbox: Sandbox,
     api: Api,
@@ -166,7 +166,7 @@ fn the_first_run_comments_and_the_next_updates_the_comment() {
     assert!(said.contains("updated the comment on the pull request"), "{said}");
     let [(same, body)] = pull.api.ours().try_into().unwrap();
     assert!(same == id && body.contains("2 tasks changed: 2 new") && body.contains("`c`"), "{body}");
-    assert_eq!(pull.api.comments.lock().unwrap().len(), 121, "nobody else's comment was touched");
+    assert_eq!(pull.api.comments.lock().unwrap().len(), 121, "other people's comments are unchanged");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_pull_request_without_changes_of_the_board_gets_no_comment() {
     assert_eq!(pull.api.ours(), []);
     pull.api.put(5, BOT, &format!("{MARKER}\nold news"));
     pull.run(&[]).ok();
-    assert!(pull.api.ours()[0].1.contains("The board did not change."), "an old comment is brought up to date");
+    assert!(pull.api.ours()[0].1.contains("The board did not change."), "an old comment is updated");
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! The board from everywhere: linked worktrees, subfolders, a `.git` that is a file, `GIT_DIR`; and what is refused.
+//! Using the board from linked worktrees, subfolders, a `.git` file and `GIT_DIR`; and what is refused.
 
 use crate::sandbox::{RALPH, Sandbox, finish};
 
-/// A task, a commit, and a linked worktree beside the repository.
+/// A task, a commit, and a linked worktree next to the repository.
 fn linked() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write_task("t-a", "title = 'A'\n");
@@ -11,7 +11,7 @@ fn linked() -> Sandbox {
     sandbox
 }
 
-/// Every command that changes something, from a place that is not the main worktree.
+/// Runs commands that change the board from a folder that is not the main worktree.
 #[track_caller]
 fn works_from(sandbox: &Sandbox, folder: &std::path::Path) {
     let ralph = |args: &[&str]| sandbox.ralph_in(folder, args);
@@ -83,7 +83,7 @@ fn with_git_dir_set() {
     with(&["task", "set", "t-a", "priority=P1"]).ok();
     with(&["commit"]).ok();
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
-    // As git calls its hooks: with an index of its own, in a linked worktree.
+    // As git runs its hooks: with its own index, in a linked worktree.
     let mut command = sandbox.command(RALPH, &sandbox.outside("linked"));
     command.env("GIT_DIR", sandbox.root().join(".git/worktrees/linked")).env("GIT_INDEX_FILE", "/nowhere");
     finish(command.args(["task", "set", "t-a", "estimate=S"])).ok();
@@ -117,7 +117,7 @@ fn a_task_edited_in_a_copy_of_the_board_is_found() {
     assert_eq!(sandbox.ralph(&["doctor", "--json"]).stdout.matches("edited-copy").count(), 2);
 }
 
-/// Nothing is made, moved or removed outside the repository, whatever a name says.
+/// Nothing is created, moved or removed outside the repository, whatever a name contains.
 #[test]
 fn names_that_would_lead_elsewhere_are_refused() {
     let sandbox = linked();

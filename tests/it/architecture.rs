@@ -1,8 +1,8 @@
-//! The arrows of `src/lib.rs`, who may import whom, and that no program logic reads words meant for people.
+//! Which modules may import which, as `src/lib.rs` shows them, and that no program logic parses messages.
 
 use std::path::Path;
 
-/// Each module and what it may name with `crate::`.
+/// Each module and the modules that it may name with `crate::`.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("task", &[]),
     ("os", &[]),
@@ -19,11 +19,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("mcp", &["app", "task", "os"]),
     ("tui", &["app", "task", "os"]),
     ("web", &["app", "task", "os"]),
-    // It starts the other faces, and reads the files that are named to it.
+    // Starts the other interfaces, and reads files named on the command line.
     ("cli", &["mcp", "tui", "web", "app", "task", "fs", "os"]),
 ];
 
-/// The rooms of `app/`, lowest first: each may use those before it, and none after it.
+/// The modules of `app/`, lowest first: each may use those before it.
 const ROOMS: &[&str] = &[
     "failure",
     "workspace",
@@ -50,7 +50,7 @@ fn sources() -> Vec<(String, String)> {
                 folders.push(entry.path());
             } else if entry.path().extension().is_some_and(|ending| ending == "rs") {
                 let name = entry.path().strip_prefix(&src).unwrap().display().to_string();
-                // Nothing but tests.
+                // This file contains only tests.
                 if name == "fuzz.rs" {
                     continue;
                 }
@@ -65,7 +65,7 @@ fn module(file: &str) -> &str {
     file.split('/').next().unwrap().trim_end_matches(".rs")
 }
 
-/// The code without its tests and comments.
+/// The code without tests and comments.
 fn code(text: &str) -> impl Iterator<Item = &str> {
     let end = text.find("#[cfg(test)]").unwrap_or(text.len());
     text[..end].lines().filter(|line| !line.trim_start().starts_with("//"))
@@ -91,7 +91,7 @@ fn nobody_imports_against_the_arrows() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// Which room each name that `app/mod.rs` gives out comes from.
+/// The module of each name that `app/mod.rs` exports.
 fn exported(mod_file: &str) -> std::collections::BTreeMap<String, String> {
     let mut found = std::collections::BTreeMap::new();
     for statement in mod_file.split("pub use ").skip(1) {
@@ -105,7 +105,7 @@ fn exported(mod_file: &str) -> std::collections::BTreeMap<String, String> {
     found
 }
 
-/// The first segment of every path behind `crate::app::`, also inside braces.
+/// The first segment of every path after `crate::app::`, also inside braces.
 fn app_names(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for used in text.split("crate::app::").skip(1) {
@@ -190,7 +190,7 @@ fn every_file_says_what_it_owns() {
     }
 }
 
-/// Every text that is given to `opening`, up to where its parenthesis or brace closes.
+/// Every text after `opening`, up to its closing parenthesis or brace.
 fn given_to<'a>(text: &'a str, opening: &str) -> Vec<&'a str> {
     let starts = text.match_indices(opening).map(|(at, _)| at + opening.len());
     starts
@@ -221,7 +221,7 @@ fn a_step_in_plain_words_names_no_command_and_no_option() {
     }
 }
 
-/// Names of what programs say to people, and what looks into a text.
+/// Names of messages for people, and functions that search in a text.
 const PROSE: [&str; 6] = ["message", "hint", "stderr", "said", "advice", "to_string()"];
 const SEARCHES: [&str; 11] = [
     "contains(",
@@ -236,7 +236,7 @@ const SEARCHES: [&str; 11] = [
     "find(",
     "matches(",
 ];
-/// Where git, GitHub and agents have no types: the files that read their words for all others.
+/// The files that parse the messages of git, GitHub and agents where there are no types.
 const READERS: [&str; 3] = ["git/said.rs", "github/error.rs", "agent/host/trouble.rs"];
 
 fn searches_prose(line: &str) -> bool {

@@ -1,4 +1,4 @@
-//! `ralph board` on a real terminal: tmux types, and its screen is compared as text.
+//! `ralph board` in a real terminal: tmux sends the keys, and its screen is compared as text.
 
 mod editing;
 mod frames;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{RALPH, Sandbox, eventually, finish};
 
-/// A terminal with a program in it, on a tmux server of its own.
+/// A terminal that runs a program, on its own tmux server.
 struct Terminal<'a> {
     sandbox: &'a Sandbox,
     socket: PathBuf,
@@ -23,7 +23,7 @@ impl Drop for Terminal<'_> {
 
 impl<'a> Terminal<'a> {
     fn new(sandbox: &'a Sandbox, (width, height): (u16, u16), line: &str, env: &[(&str, &str)]) -> Self {
-        // A server that was told to end may still have its socket.
+        // A server that is ending may still have its socket.
         let socket = (0..).map(|n| sandbox.outside(&format!("tmux{n}"))).find(|path| !path.exists()).unwrap();
         let terminal = Self { sandbox, socket };
         let (width, height) = (width.to_string(), height.to_string());
@@ -58,12 +58,12 @@ impl<'a> Terminal<'a> {
         finish(&mut self.tmux(&["capture-pane", "-p"])).ok()
     }
 
-    /// With the sequences that colour it.
+    /// The screen with its colour sequences.
     fn painted(&self) -> String {
         finish(&mut self.tmux(&["capture-pane", "-p", "-e"])).ok()
     }
 
-    /// The screen once it is so, and stays so for two looks.
+    /// The screen, once it fits and two reads in a row are equal.
     #[track_caller]
     fn until(&self, what: &str, is: impl Fn(&str) -> bool) -> String {
         let begun = Instant::now();
@@ -89,7 +89,7 @@ impl<'a> Terminal<'a> {
         self.until(&format!("no {text}"), |screen| !screen.contains(text))
     }
 
-    /// Presses the left button at the first cell of a text, and lets it go at another.
+    /// Presses the left button on the first cell of a text, and releases it on another.
     fn drag(&self, from: &str, to: &str) {
         self.typed(&self.dragging(from, to));
     }
@@ -106,7 +106,7 @@ impl<'a> Terminal<'a> {
     }
 }
 
-/// The demo board, with two workers at work.
+/// The demo board, with two workers.
 fn demo() -> Sandbox {
     let sandbox = Sandbox::bare();
     sandbox.git(&["init", "-q", "-b", "main"]);
@@ -129,7 +129,7 @@ fn state_of(sandbox: &Sandbox, id: &str) -> String {
     sandbox.ralph(&["task", "show", id, "--json"]).json()["state"].as_str().unwrap().to_owned()
 }
 
-/// Every main view, one after another.
+/// Snapshots of all main views.
 fn tour(size: (u16, u16)) {
     let sandbox = demo();
     let terminal = Terminal::board(&sandbox, size);
@@ -198,7 +198,7 @@ fn a_claim_by_another_process_appears_and_the_selection_stays_on_its_task() {
     terminal.shows("Second of all");
     sandbox.ralph(&["claim", &first, "--as", "bob"]).ok();
     terminal.shows("▶ bob");
-    // It goes to another column and to another place in it: the frame goes with it.
+    // The card moves to another column and position, and stays selected.
     sandbox.ralph(&["task", "add", "Urgent", "--priority", "P0", "--state", "Research Needed"]).ok();
     sandbox.ralph(&["move", &first, "Research Needed", "--as", "bob"]).ok();
     let screen = terminal.until("both in one column", |screen| {
@@ -239,7 +239,7 @@ fn a_person_forces_a_move_where_a_refusal_offers_it_and_only_there() {
     terminal.shows("there is no refused move to force");
     terminal.press(&["m"]);
     terminal.shows("current state");
-    // In Progress is four above the last.
+    // In Progress is four above the last state.
     terminal.press(&["G", "k", "k", "k", "k", "Enter"]);
     terminal.shows("→ F forces the move");
     assert_eq!(state_of(&sandbox, &task), "Backlog");
@@ -260,7 +260,7 @@ fn what_is_typed_here_is_done_on_the_board() {
     terminal.press(&["Enter"]);
     terminal.shows("added to Backlog");
     let new = id_of(&sandbox, "Neues");
-    // The new one is selected.
+    // The new task is selected.
     terminal.press(&["b"]);
     terminal.shows("add a blocker to");
     terminal.typed("old");
@@ -310,7 +310,7 @@ fn it_follows_the_size_of_the_terminal() {
     finish(&mut terminal.tmux(&["resize-window", "-x", "130", "-y", "40"])).ok();
     terminal.until("more columns", |screen| count(screen) > 3);
     finish(&mut terminal.tmux(&["resize-window", "-x", "30", "-y", "8"])).ok();
-    terminal.shows("the board needs 40×10");
+    terminal.shows("board needs 40×10");
     finish(&mut terminal.tmux(&["resize-window", "-x", "60", "-y", "20"])).ok();
     terminal.shows("Backlog");
 }
@@ -344,7 +344,7 @@ fn control_z_goes_to_the_shell_and_back_and_does_nothing_where_there_is_none() {
     let sandbox = demo();
     let terminal = Terminal::new(&sandbox, (80, 24), "exec env PS1='shell> ' bash --norc -i", &[]);
     terminal.shows("shell>");
-    // As a part of a script: all of the job stops.
+    // In a script, the whole job stops.
     terminal.typed("sh -c '\"$RALPH\" board; echo ended $?'\n");
     terminal.shows("· live");
     terminal.press(&["C-z"]);
@@ -397,11 +397,11 @@ fn without_colour_there_are_only_bold_and_reverse() {
         let used = colours(&terminal.painted());
         let plain = ["", "0", "1", "7", "22", "27", "39", "49"];
         assert!(used.iter().all(|code| plain.contains(&code.as_str())), "{used:?}");
-        assert!(used.contains(&"7".to_owned()), "the selected line is turned round: {used:?}");
+        assert!(used.contains(&"7".to_owned()), "the selected line is reversed: {used:?}");
     }
     let terminal = Terminal::board(&sandbox, (80, 24));
     let used = colours(&terminal.painted());
-    assert!(used.contains(&"38".to_owned()), "and otherwise there are colours: {used:?}");
+    assert!(used.contains(&"38".to_owned()), "other lines are coloured: {used:?}");
 }
 
 #[test]
@@ -449,7 +449,7 @@ fn a_terminal_that_goes_away_ends_the_board() {
     };
     assert!(is_running());
     drop(terminal);
-    eventually("it ends without a terminal", || !is_running());
+    eventually("the board ends without a terminal", || !is_running());
 }
 
 #[test]
@@ -512,7 +512,7 @@ fn a_person_answers_and_decides_from_the_inbox() {
     }
 }
 
-/// Old and new lines stand side by side where there is room.
+/// Old and new lines are shown side by side if the terminal is wide enough.
 #[test]
 fn a_wide_terminal_shows_changes_side_by_side() {
     let sandbox = Sandbox::new();

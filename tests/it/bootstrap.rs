@@ -1,4 +1,4 @@
-//! New worktrees are ready to work in: ignored files, ports, and the programs of `worktree.*`.
+//! Preparing new worktrees: ignored files, ports, and the programs of `worktree.*`.
 
 use std::path::PathBuf;
 
@@ -36,7 +36,7 @@ fn worktree(sandbox: &Sandbox, id: &str) -> PathBuf {
     sandbox.root().join("worktrees").join(id)
 }
 
-/// A setting of one's own, which needs no consent.
+/// Sets a user setting, which needs no trust.
 fn set(sandbox: &Sandbox, key: &str, value: &str) {
     sandbox.ralph(&["config", "set", "--user", key, value]).ok();
 }
@@ -77,7 +77,7 @@ fn folders_can_be_links_that_git_does_not_see_and_removal_does_not_follow() {
     assert!(folder.join("node_modules/zero").is_symlink() && !folder.join(".env").is_symlink());
     its_tests_pass(&sandbox, "t-x7");
     let said = sandbox.ralph(&["worktree", "rm", "x7"]).ok();
-    assert!(!said.contains("moved to"), "nothing in it was somebody's: {said}");
+    assert!(!said.contains("moved to"), "it contained nothing to keep: {said}");
     assert!(!folder.exists() && sandbox.root().join("node_modules/zero/index.js").exists());
     set(&sandbox, "worktree.include", "off");
     sandbox.ralph(&["worktree", "add", "x7"]).ok();
@@ -123,7 +123,7 @@ fn the_setup_runs_once_and_again_only_where_it_failed() {
 fn a_setup_that_hangs_is_ended_with_all_that_it_started() {
     let sandbox = node_project();
     set(&sandbox, "worktree.timeout", "1s");
-    // The second has a session of its own, and its parent has ended.
+    // The second process has its own session, and its parent has ended.
     let orphan = if cfg!(target_os = "linux") { "(setsid sleep 600 & echo $! >> ../../pids); " } else { "" };
     set(&sandbox, "worktree.setup", &shell(&format!("{orphan}sleep 600 & echo $! >> ../../pids; wait")));
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(4).contains("timed out after 1s"));
@@ -199,7 +199,7 @@ fn a_port_that_somebody_listens_on_is_not_handed_out() {
         let sandbox = node_project();
         let first = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
         sandbox.ralph(&["worktree", "rm", "x7"]).ok();
-        // A machine may be without IPv6.
+        // The machine may have no IPv6.
         let Ok(_server) = std::net::TcpListener::bind((host, u16::try_from(first).unwrap() + 3)) else { continue };
         let second = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json()["port"].as_u64().unwrap();
         assert_ne!(first, second, "{host}");

@@ -1,4 +1,4 @@
-//! Bad files: named with their place, and no other task suffers.
+//! Invalid files: each is reported with its position, and no other task is affected.
 
 use proptest::prelude::*;
 
@@ -28,7 +28,7 @@ fn a_broken_file_is_named_and_the_rest_works() {
         assert_eq!(output.code, code, "{args:?}\n{output}");
     }
     assert_eq!(sandbox.read_task("bad"), "title = \"x\"\npriority = = 1\n");
-    assert!(sandbox.ralph(&["task", "show", &id]).stderr.contains("bad.toml:2:12"), "every command tells of it");
+    assert!(sandbox.ralph(&["task", "show", &id]).stderr.contains("bad.toml:2:12"), "every command reports it");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn folders_links_and_other_files_among_the_tasks_do_no_harm() {
 
 #[test]
 fn a_newer_board_is_not_touched() {
-    // A newer table has keys that this ralph does not know.
+    // A newer workflow has keys that this version does not know.
     for (file, newer) in [("config.toml", "format = 2\n"), ("workflow.toml", "format = 2\nlanes = [\"a\"]\n")] {
         let sandbox = Sandbox::new();
         let id = sandbox.add(&["x"]);

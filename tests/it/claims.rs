@@ -1,4 +1,4 @@
-//! Claims: one holder, limits that hold under a race, and freedom the moment a holder dies.
+//! Claims: one holder, limits that hold under a race, and release as soon as a holder dies.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{RALPH, Sandbox, eventually, finish, is_watching};
 
-/// The environment of a sandbox with the real clock and dice, for processes that run side by side.
+/// A command with the real clock and random seed, for processes that run side by side.
 fn real(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut command = sandbox.command(RALPH, &sandbox.root());
     command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args);
@@ -81,7 +81,9 @@ fn a_released_task_goes_back_and_a_forced_takeover_is_journaled() {
         finish(sandbox.command(RALPH, &sandbox.root()).args(verb).env("RALPH_CLAIM", proof))
     };
     assert!(
-        with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "Bob"]).fails(3).contains("you no longer hold"),
+        with(&format!("{id}:stale"), &["note", &id, "mine", "--as", "Bob"])
+            .fails(3)
+            .contains("expired or was taken over"),
         "every verb notices"
     );
     sandbox.hand_in("plan", &id);
@@ -94,7 +96,7 @@ fn a_lease_runs_out_unless_its_holder_gives_a_sign() {
     set(&sandbox, "claims.lease", "5m");
     let id = sandbox.add(&["x", "--state", "research-needed"]);
     sandbox.ralph(&["claim", &id, "--as", "analyst"]).ok();
-    // A minute passes with each command.
+    // Each command advances the clock by a minute.
     for n in 0..8 {
         sandbox.ralph(&["note", &id, &format!("still here {n}"), "--as", "analyst"]).ok();
     }
@@ -119,11 +121,11 @@ fn a_person_claims_without_a_command_and_keeps_what_they_own() {
     assert_eq!((&task["state"], &task["owner"]), (&"Ready for Plan".into(), &"anna".into()));
     assert_eq!(sandbox.ralph(&["next", "--role", "builder"]).code, 5);
     sandbox.write_task("mine", "title = 'By hand'\nstate = 'Plan in Progress'\nowner = 'bert'\n");
-    assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"), "a person's lock is theirs");
+    assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"), "a person keeps the lock");
     sandbox.write_task("theirs", "title = 'By hand'\nstate = 'Plan in Progress'\nowner = 'builder-3'\n");
     assert!(
         sandbox.ralph(&["reap"]).ok().contains("Plan in Progress → Ready for Plan"),
-        "a worker's lock without a claim is none"
+        "a worker's lock state without a claim is released"
     );
 }
 
@@ -209,7 +211,7 @@ fn limits_hold_under_a_race() {
     );
 }
 
-/// Thirty-two workers over two hundred tasks that wait for each other: each is done once, after what it waits for.
+/// Thirty-two workers and two hundred tasks with blockers: each task is done once, after its blockers.
 #[test]
 fn every_task_is_done_exactly_once_in_the_order_of_the_chain() {
     const TASKS: usize = 200;
@@ -270,14 +272,14 @@ fn work(env: &Env, name: &str, done: &Mutex<Vec<usize>>, all: usize) {
         assert!([0, 3, 5].contains(&code), "{name}: exit {code}");
         let Some(id) = chosen["task"].as_str() else { continue };
         let number = id[1..].parse().unwrap();
-        // Noted before it is completed: whoever waits for it starts only after that.
+        // Recorded before the move: the tasks that it blocks can start only after it.
         done.lock().unwrap().push(number);
         let (code, moved) = env.ralph(&["move", id, "__COMPLETE__", "--for", "merge", "--as", name]);
         assert_eq!((code, moved["to"].as_str()), (0, Some("Done")), "{name}: {id}");
     }
 }
 
-/// Starts `ralph run` on a task and returns when its program runs: ralph, and the program's own process id.
+/// Starts `ralph run` on a task and returns once its program runs: the ralph process, and the program's process id.
 fn start(sandbox: &Sandbox, id: &str, worker: &str) -> (Child, String) {
     let mut command =
         real(sandbox, &["run", id, "--for", "research", "--as", worker, "--", "sh", "-c", "echo $$; exec sleep 600"]);
@@ -299,7 +301,7 @@ fn within_a_second(what: &str, mut met: impl FnMut() -> bool) {
     }
 }
 
-/// Two hundred rounds: the program, ralph, or both are killed; the claim is free at once and the next worker gets the task.
+/// The program, ralph, or both are killed: the claim is released at once and the next worker gets the task.
 #[test]
 fn a_killed_run_frees_its_task_at_once() {
     let sandbox = Sandbox::new();
@@ -321,7 +323,7 @@ fn a_killed_run_frees_its_task_at_once() {
         }
         let status = ralph.wait().unwrap();
         if round % 3 == 2 {
-            assert_eq!(status.code(), Some(137), "the program's end is ralph's");
+            assert_eq!(status.code(), Some(137), "ralph has the exit code of its program");
         }
         within_a_second("the program ends with ralph", || !is_alive(&program));
         if round % 10 == 0 {
@@ -329,7 +331,7 @@ fn a_killed_run_frees_its_task_at_once() {
         }
         let successor = format!("analyst-{}", round % 3 + 4);
         if round % 4 == 0 {
-            // What is handed out again and again without a trace of work goes to a person.
+            // The note counts as progress; a task that is claimed repeatedly without progress is handed to a person.
             finish(&mut real(&sandbox, &["note", &id, "something was found out"])).ok();
         }
         within_a_second("the next worker gets it", || {
@@ -349,7 +351,7 @@ fn a_holder_that_lives_is_never_reaped_whatever_its_lease_says() {
     set(&sandbox, "claims.lease", "1s");
     let id = sandbox.add(&["x", "--state", "research-needed"]);
     let (mut ralph, _) = start(&sandbox, &id, "analyst");
-    // The sandbox's clock is far past the lease.
+    // The clock of these commands is far past the end of the lease.
     let late = |args: &[&str]| {
         finish(sandbox.command(RALPH, &sandbox.root()).args(args).env("RALPH_NOW", "2030-01-01T00:00:00Z"))
     };
@@ -408,7 +410,7 @@ fn waiting_ends_when_it_comes_true_or_when_time_is_up() {
     assert_eq!(finish(&mut real(&sandbox, &["wait", &b, "--until", "done", "--timeout", "0s"])).code, 5);
 }
 
-/// A change of the board wakes one of those who wait for the same; when that one is gone or suspended, it wakes another.
+/// Of several waiting processes, one watches the board. When it is killed or suspended, another one takes over.
 #[test]
 fn of_those_who_wait_for_the_same_one_watches_and_none_is_held_up_by_it() {
     let sandbox = Sandbox::new();
@@ -465,7 +467,7 @@ fn a_claimed_task_is_removed_only_by_force_and_its_claim_with_it() {
     assert_eq!(sandbox.ralph(&["next", "--claim", "--as", "builder", "--json"]).json()["task"], b.as_str());
 }
 
-/// A builder goes on with the next step of the same task, inside one run.
+/// A builder continues with the next step of the same task within one run.
 #[test]
 fn a_program_takes_one_step_after_the_other() {
     let sandbox = Sandbox::new();
@@ -479,7 +481,7 @@ fn a_program_takes_one_step_after_the_other() {
     assert!(output.stdout.contains("\"resume\":true"), "{output}");
 }
 
-/// Whatever the program has started ends with ralph, not only the program itself.
+/// All descendants of the program end with ralph, not only the program itself.
 #[test]
 fn nobody_works_on_when_ralph_is_killed() {
     let sandbox = Sandbox::new();
@@ -509,7 +511,7 @@ fn the_programs_end_is_ralphs_whatever_became_of_the_task() {
     assert_eq!(sandbox.ralph(&["run", &other, "--as", "analyst-2", "--", "sh", "-c", &script]).code, 7);
 }
 
-/// Who moves a task into its lock goes on with the claim that it has.
+/// A move into a lock state keeps an existing claim.
 #[test]
 fn a_move_into_a_lock_keeps_the_claim_of_whoever_has_it() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Each command as a person or an agent types it.
+//! Snapshots of commands as a person or an agent types them.
 
 use insta::assert_snapshot;
 
@@ -84,7 +84,7 @@ fn a_task_is_added_from_wherever_its_text_comes() {
     let json =
         sandbox.ralph_with(&["task", "add", "B", "--body-file", "-", "--json"], "\"quoted\" $x `y`\n\nmore").json();
     assert_eq!(described(json["tasks"][0]["id"].as_str().unwrap()), "\"quoted\" $x `y`\n\nmore\n");
-    // The rest of a script that is piped into a shell must not become the description.
+    // When a script is piped into a shell, its remaining lines must not become the description.
     let json = sandbox.ralph_with(&["add", "Named", "--json"], "git push --force\n").json();
     assert_eq!(described(json["tasks"][0]["id"].as_str().unwrap()), "");
     let json = sandbox.ralph_with(&["task", "add", "--json"], "Title from stdin\n\nand a body\n").json();
@@ -207,7 +207,7 @@ fn notes_come_from_words_files_and_pipes() {
     let id = sandbox.add(&["x"]);
     sandbox.ralph(&["note", &id, "two", "words", "--as", "builder-2"]).ok();
     sandbox.ralph_with(&["note", &id], "from a pipe\n\nwith 'quotes'\n").ok();
-    assert!(sandbox.ralph_with(&["note", &id], "  \n").fails(2).contains("needs a text"));
+    assert!(sandbox.ralph_with(&["note", &id], "  \n").fails(2).contains("cannot be empty"));
     let notes = sandbox.ralph(&["task", "show", &id, "--json"]).json()["notes"].clone();
     assert_eq!((&notes[0]["text"], &notes[0]["by"]), (&"two words".into(), &"builder-2".into()));
     assert_eq!((&notes[1]["text"], &notes[1]["by"]), (&"from a pipe\n\nwith 'quotes'".into(), &"Ada".into()));

@@ -1,4 +1,4 @@
-//! `ralph commit`: the board into git, and whatever else is staged or changed stays as it was.
+//! `ralph commit` commits the board, and leaves all other staged and changed files as they were.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn program(path: &Path, content: &str) {
     make_program(path);
 }
 
-/// A person in the middle of their own work: something staged, changed, staged and changed, deleted, renamed, untracked.
+/// A repository with other work in progress: staged, changed, staged and changed, deleted, renamed and untracked files.
 fn busy(sandbox: &Sandbox) -> String {
     let root = sandbox.root();
     for name in ["staged", "changed", "both", "deleted", "old"] {
@@ -36,7 +36,7 @@ fn busy(sandbox: &Sandbox) -> String {
     own(sandbox)
 }
 
-/// The person's side of `git status`, with the content of the index.
+/// `git status` without the board, with the content of the index.
 fn own(sandbox: &Sandbox) -> String {
     let but = [":!.ralph", ":!.gitattributes", ":!.gitignore", ":!.taplo.toml", ":!thoughts"];
     let status = sandbox.git(&[&["status", "--porcelain", "--"], but.as_slice()].concat());
@@ -62,7 +62,10 @@ fn the_board_is_committed_and_a_persons_own_work_stays_as_it_is() {
     assert_eq!(own(&sandbox), before);
     let files = sandbox.git(&["show", "--name-only", "--format=", "HEAD"]);
     assert!(files.contains("thoughts/shared/plans/p.md") && !files.contains("private") && !files.contains("staged"));
-    assert!(files.contains(".gitattributes") && files.contains(".taplo.toml"), "what init wrote goes along: {files}");
+    assert!(
+        files.contains(".gitattributes") && files.contains(".taplo.toml"),
+        "the files of `init` are committed too: {files}"
+    );
     sandbox.git(&["fsck", "--strict"]);
     assert!(sandbox.ralph(&["commit"]).stderr.contains("nothing to commit"));
     sandbox.ralph(&["task", "rm", &id]).ok();
@@ -162,14 +165,14 @@ fn a_board_that_wants_it_is_committed_after_each_verb() {
     let log = sandbox.git(&["log", "--format=%s", "-2"]);
     assert_eq!(log, format!("board: {id}\nboard: {id}\n"));
     assert_eq!((own(&sandbox), board_status(&sandbox)), (before, String::new()));
-    // A verb is done even where git cannot take it.
+    // A command succeeds even if git cannot commit its change.
     write(&sandbox.root().join(".git/index.lock"), "");
     let said = sandbox.ralph(&["task", "set", &id, "priority=P2"]);
     assert!(said.stderr.contains("the board was not committed"), "{said}");
     assert!(sandbox.read_task(&id).contains("P2"));
 }
 
-/// Killed at any call: nothing staged is lost, no lock is left behind, and the next commit has everything.
+/// Killed at any system call: nothing staged is lost, no lock remains, and the next commit has everything.
 #[test]
 fn a_commit_that_is_killed_leaves_nothing_in_the_way() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Killed at any point: the board loads, what was acknowledged is there, and no verb is half done.
+//! Killed at any point: the board loads, acknowledged changes are kept, and no command is half done.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
-/// Runs a verb that is killed when it enters its `nth` system call of those that change or read files.
+/// Runs a command that is killed when it enters its `nth` system call that changes or reads files.
 pub fn killed_at(sandbox: &Sandbox, folder: &Path, nth: usize, args: &[&str]) -> Output {
     let calls = "openat,write,fsync,fdatasync,rename,renameat2,unlink,unlinkat,rmdir,link,linkat,symlink,mkdir,chmod,fchmodat,pread64,flock,read,close";
     let mut command = sandbox.command("strace", folder);
@@ -15,7 +15,7 @@ pub fn killed_at(sandbox: &Sandbox, folder: &Path, nth: usize, args: &[&str]) ->
     finish(command.args(args))
 }
 
-/// The state of the board that a verb of several files goes through, as one string.
+/// The parts of the board that a removal changes, as one string.
 fn state(sandbox: &Sandbox) -> String {
     let tasks = sandbox.ralph(&["task", "ls", "--all", "--sort", "id", "--json"]).json();
     let brief = |task: &serde_json::Value| {
@@ -25,7 +25,7 @@ fn state(sandbox: &Sandbox) -> String {
     listed.join("\n")
 }
 
-/// A removal that unlinks two others touches four files: it happens wholly or not at all, wherever it is killed.
+/// Removing a task that two others refer to changes several files: all or none of it happens, wherever it is killed.
 #[test]
 fn a_verb_of_several_files_is_never_half_done() {
     let sandbox = Sandbox::new();
@@ -47,7 +47,7 @@ fn a_verb_of_several_files_is_never_half_done() {
         let logged = sandbox.ralph(&["log", "--json", "-n", "100000"]).json().as_array().unwrap().len() - lines;
         if after == before {
             assert_eq!(logged, 0, "call {nth}: nothing happened, yet the journal says it did");
-            assert_ne!(output.code, 0, "call {nth}: acknowledged and not there");
+            assert_ne!(output.code, 0, "call {nth}: acknowledged, but missing");
             seen_before = true;
         } else {
             assert_eq!(after.lines().count(), 2, "call {nth}: half done\n{after}");
@@ -60,7 +60,7 @@ fn a_verb_of_several_files_is_never_half_done() {
             break;
         }
         nth += 1;
-        assert!(nth < 2_000, "the verb never ends");
+        assert!(nth < 2_000, "the command never ends");
     }
     assert!(seen_before && seen_after && nth > 20, "{nth}");
     let stray = sandbox.ralph(&["doctor"]).stdout;
@@ -68,12 +68,12 @@ fn a_verb_of_several_files_is_never_half_done() {
     sandbox.ralph(&["doctor", "--fix"]).ok();
 }
 
-/// A thousand writes, each killed after a random while.
+/// A thousand writes, each killed after a random time.
 #[test]
 fn sigkill_at_random_points_of_a_thousand_writes() {
     let sandbox = Sandbox::new();
     let id = sandbox.add(&["Counter", "--body", "a description that stays"]);
-    // The quickest of a few: a slow moment here would let every write end before its kill.
+    // The shortest of several times: with a longer one, every write would end before its kill.
     let typical = (0..8)
         .map(|n| {
             let start = Instant::now();
@@ -115,7 +115,7 @@ fn a_lock_dies_with_its_holder() {
     let lock = sandbox.root().join(".git/ralph/lock");
     sandbox.add(&["x"]);
     let mut holder = Command::new("flock").arg(&lock).args(["sleep", "600"]).spawn().unwrap();
-    // The holder has the lock when a try for it fails.
+    // The holder has the lock once a try for it fails.
     while finish(Command::new("flock").arg("-n").arg(&lock).arg("true")).code == 0 {}
     let mut command = sandbox.command(RALPH, &sandbox.root());
     let mut waiting = command.args(["task", "add", "y"]).stdout(Stdio::null()).spawn().unwrap();

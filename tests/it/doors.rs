@@ -1,4 +1,4 @@
-//! One admission behind every door: whichever way a move is asked for, the answer and its whole effect are the same.
+//! One set of rules for every interface: a move has the same answer and the same effect, however it is requested.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ const STATES: [&str; 11] = [
 ];
 const COMMANDS: [&str; 8] = ["triage", "split", "research", "plan", "review", "implement", "pr", "merge"];
 
-/// One task as it is drawn: state, estimate, documents, holder.
+/// One generated task: state, estimate, documents, owner, holder.
 #[derive(Debug, Clone)]
 struct Drawn {
     state: usize,
@@ -83,14 +83,14 @@ impl Scene {
         self.command.map(|at| COMMANDS[at])
     }
 
-    /// The board as it is drawn, whatever was there.
+    /// Replaces the board with the generated one.
     fn lay_out(&self, root: &Path) {
         for folder in [".ralph/tasks", ".ralph/journal", ".ralph/notes", ".git/ralph"] {
             let _ = std::fs::remove_dir_all(root.join(folder));
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         std::fs::create_dir_all(root.join(".git/ralph/claims")).unwrap();
-        // All plans change what is claimed for every other implementation.
+        // All plans change the file that every other implementation has claimed.
         std::fs::write(root.join("p.md"), "# Plan\n## Phase 1: It\n- **files**: `src/a.rs`\n").unwrap();
         for (at, (id, task)) in IDS.iter().zip(&self.tasks).enumerate() {
             std::fs::write(root.join(format!(".ralph/tasks/{id}.toml")), self.file(at, task)).unwrap();
@@ -106,7 +106,7 @@ impl Scene {
         let epic = at == IDS.len() - 1;
         match epic {
             true => text.push_str(&format!("kind = \"epic\"\natomic = {}\n", self.atomic)),
-            // The first three belong together; the others stand alone.
+            // The first three tasks are children of the epic.
             false if at < 3 => text.push_str("parent = \"t-p\"\n"),
             false => {}
         }
@@ -149,7 +149,7 @@ fn claim(worker: &str, command: &str) -> String {
     toml::to_string(&claim).unwrap()
 }
 
-/// What a door came to: how it was refused, or every file and claim afterwards.
+/// The outcome of a request: the code of the refusal, or all task files and claims afterwards.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Refused(String),
@@ -163,7 +163,7 @@ fn outcome<T>(root: &Path, result: Result<T, Failure>) -> Outcome {
     }
 }
 
-/// Every task's file, and who has which claim for what.
+/// Each task's file, and the worker and command of its claim.
 fn board(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for id in IDS {
@@ -178,7 +178,7 @@ fn board(root: &Path) -> BTreeMap<String, String> {
     found
 }
 
-/// The repository and the servers, which live as long as the test.
+/// The repository and the servers, shared by all cases.
 struct House {
     sandbox: Sandbox,
     plain: RefCell<Client>,
@@ -197,7 +197,7 @@ impl House {
         Workspace::open(&options).unwrap()
     }
 
-    /// One door, on a board that is laid out anew.
+    /// One interface, on a freshly written board.
     fn through(&self, scene: &Scene, door: impl FnOnce(&Workspace, &TaskId) -> Outcome) -> Outcome {
         scene.lay_out(&self.sandbox.root());
         door(&self.open(scene.who()), &scene.id())
@@ -209,7 +209,7 @@ impl House {
         })
     }
 
-    /// The same by a program that gives this name.
+    /// The same move by a process of this kind.
     fn moved_by(&self, scene: &Scene, program: TakenFor) -> Outcome {
         scene.lay_out(&self.sandbox.root());
         let mut ws = self.open(scene.who());
@@ -247,7 +247,7 @@ impl House {
             let (refused, answer) = self.plain.borrow_mut().call("save", arguments);
             let outcome = answered(&self.sandbox.root(), refused, &answer);
             if outcome.has_claim(id) {
-                // A session remembers what it was given, and the next scene is another board.
+                // A session remembers its claims, and the next case has another board.
                 self.plain.replace(Client::start(&self.sandbox, &[]));
             }
             outcome
@@ -273,7 +273,7 @@ impl House {
         })
     }
 
-    /// Whether the look ahead offers the move.
+    /// Whether `targets` offers the move.
     fn offers(&self, scene: &Scene) -> bool {
         scene.lay_out(&self.sandbox.root());
         let targets = app::targets(&self.open(scene.who()), &scene.id()).unwrap();
@@ -294,7 +294,7 @@ impl Outcome {
 fn answered(root: &Path, refused: bool, answer: &serde_json::Value) -> Outcome {
     match refused {
         false => Outcome::Board(board(root)),
-        // The profile of ralph-hero has a text as `error`, and the code beside it.
+        // The ralph-hero profile has a text as `error`, and the code next to it.
         true => {
             let code = answer["error"]["code"].as_str().or(answer["code"].as_str());
             Outcome::Refused(code.unwrap_or_default().to_owned())
@@ -302,7 +302,7 @@ fn answered(root: &Path, refused: bool, answer: &serde_json::Value) -> Outcome {
     }
 }
 
-/// What a command's lock is called.
+/// The lock state of a command.
 fn lock_of(command: &str) -> Option<&'static str> {
     match command {
         "research" => Some("Research in Progress"),
@@ -333,11 +333,11 @@ fn every_door_gives_the_same_verdict_and_the_same_effect() {
             prop_assert_eq!(&hosted, &house.called_as_hero(&scene), "update_workflow_state");
         }
         if scene.who > 1 {
-            prop_assert_eq!(&moved, &program, "a worker is held alike wherever it runs");
+            prop_assert_eq!(&moved, &program, "the same rules for a worker on every interface");
         }
         let here = STATES[scene.tasks[scene.task].state];
         if scene.command.is_none() {
-            prop_assert_eq!(house.offers(&scene), matches!(moved, Outcome::Board(_)), "the look ahead: {:?}", moved);
+            prop_assert_eq!(house.offers(&scene), matches!(moved, Outcome::Board(_)), "targets: {:?}", moved);
             if here != scene.to() {
                 prop_assert_eq!(&moved, &house.edited(&scene), "task edit");
             }

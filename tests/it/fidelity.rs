@@ -1,4 +1,4 @@
-//! What a person wrote in a task file stays, whatever ralph changes beside it.
+//! What a person wrote in a task file is kept when ralph changes other parts.
 
 use crate::sandbox::Sandbox;
 use crate::system::symlink;
@@ -84,7 +84,7 @@ fn an_edit_loses_to_a_save_in_between() {
     sandbox.write_task("a", "title = 'x'\n");
     let file = sandbox.task_file("a").display().to_string();
     let mut command = sandbox.command(crate::sandbox::RALPH, &sandbox.root());
-    // An editor that changes its own copy while somebody else saves the real file.
+    // The editor changes its own copy while another process saves the real file.
     let editor = format!("sh -c 'echo \"# theirs\" >> {file}; sed -i s/x/mine/ \"$1\"' -");
     let said = crate::sandbox::finish(command.args(["task", "edit", "a"]).env("EDITOR", editor)).fails(3);
     assert!(said.contains("changed by another process") && said.contains("your text is in"), "{said}");

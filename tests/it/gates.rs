@@ -1,11 +1,12 @@
-//! The twenty gates: each blocks the wrong and lets the right through, on what the host really writes.
+//! The twenty policy checks: each blocks what it forbids and allows the rest, on the input that Claude Code writes.
 //!
 //! The shapes of the input and the meaning of the exit codes are those of Claude Code's hooks reference,
 //! <https://code.claude.com/docs/en/hooks>: `hook-input` (session_id, transcript_path, cwd, permission_mode,
 //! hook_event_name), PreToolUse and PostToolUse (tool_name, tool_input, tool_use_id, tool_response), PostToolUseFailure
 //! (error, is_interrupt), Stop and SubagentStop (stop_hook_active, agent_id, agent_type, last_assistant_message),
 //! TaskCompleted (task_id, task_subject, task_description, teammate_name, team_name), TeammateIdle (teammate_name,
-//! team_name); exit 0 lets it be, 2 blocks and gives stderr to the agent, any other is an error that blocks nothing.
+//! team_name); exit 0 allows the call, 2 blocks it and shows stderr to the agent, and any other code is an error that
+//! blocks nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 use crate::system::{make_program, symlink};
 
-/// A repository with a commit, and tasks as they are written by hand.
+/// A repository with one commit and hand-written tasks.
 struct Stage(Sandbox);
 
 impl Stage {
@@ -70,12 +71,12 @@ impl Stage {
         }
     }
 
-    /// It blocks, with one line why and one line what to do instead.
+    /// Asserts that the check blocks, with one line for the reason and one for the alternative.
     #[track_caller]
     fn blocks(&self, gate: &str, worker: Option<&str>, input: &Value) -> String {
         let said = self.ask(gate, worker, input).fails(2);
         assert_eq!(said.trim_end().lines().count(), 2, "{said}");
-        // What it says to type can be typed.
+        // Every `ralph` command that the message suggests is valid.
         for line in said.split('`').skip(1).step_by(2).filter(|line| line.starts_with("ralph ")) {
             let typed = self
                 .0
@@ -148,7 +149,7 @@ impl Stage {
     }
 }
 
-/// Where the program is that is tested.
+/// The folder of the tested program.
 fn bin() -> PathBuf {
     Path::new(RALPH).parent().unwrap().to_owned()
 }
@@ -221,7 +222,7 @@ fn git_itself_refuses_a_session_that_implements_on_main() {
     let said = shell("s-1", "cd worktrees/t-ab && git commit --allow-empty -qm x");
     assert_eq!(said.code, 0, "{said}");
     assert!(stage.0.home().join("hook-ran").exists(), "the repository's own hooks run");
-    assert_eq!(shell("s-2", hidden).code, 0, "another session is nobody's worker");
+    assert_eq!(shell("s-2", hidden).code, 0, "another session has no worker");
 }
 
 #[test]
@@ -297,12 +298,12 @@ fn impl_branch_gate_sees_through_every_way_to_call_git_on_main() {
         stage.allows("impl-branch-gate", BUILDER, &stage.bash_in(&worktree, line));
     }
     stage.allows("impl-branch-gate", None, &stage.bash("git commit -m x"));
-    // Another repository is none of its business.
+    // Commits in another repository are allowed.
     let other = stage.0.outside("other");
     std::fs::create_dir(&other).unwrap();
     stage.0.git_in(&other, &["init", "-q", "-b", "main"]).ok();
     stage.allows("impl-branch-gate", BUILDER, &stage.bash(&format!("git -C {} commit -m x", other.display())));
-    // Who stands in the worktree is known by it, whoever it is.
+    // A caller inside the worktree is identified by the worktree.
     stage.blocks("impl-branch-gate", None, &stage.bash_in(&worktree, &format!("git -C {root_text} commit -m x")));
 }
 
@@ -334,7 +335,7 @@ fn a_command_that_cannot_be_parsed_is_blocked_by_every_gate_before_it() {
             let said = stage.blocks(gate, BUILDER, &stage.bash(line));
             assert!(said.contains("cannot parse the command"), "{gate}: {said}");
         }
-        // It has already run.
+        // A check after the command cannot block it any more.
         stage.allows("impl-verify-commit", BUILDER, &stage.bashed(&stage.root(), line, ""));
     }
     let stage = Stage::new(&[("t-ab", "state = 'Research Needed'")]);
@@ -344,7 +345,7 @@ fn a_command_that_cannot_be_parsed_is_blocked_by_every_gate_before_it() {
     stage.blocks("branch-gate", Some("analyst-2"), &stage.bash("'"));
 }
 
-/// A task in the hands of a builder, whose plan changes `src/` and `README.md`.
+/// A task that a builder implements, with a plan that changes `src/` and `README.md`.
 fn scoped(mode: &str) -> Stage {
     let plan = |id: &str| format!("thoughts/shared/plans/2026-11-18-{id}-x.md");
     let task = |id: &str| format!("state = 'Plan in Review'\n[artifacts]\nplan = '{}'", plan(id));
@@ -421,7 +422,7 @@ fn impl_worktree_gate_takes_this_tasks_worktree_and_no_other() {
             "{file}: {said}"
         );
     }
-    // Standing in one's own does not open the others.
+    // Being inside one's own worktree does not allow writes to the others.
     stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, other.join("code.txt")));
     stage.blocks("impl-worktree-gate", BUILDER, &stage.write_in(&own, "../t-abc/code.txt"));
     symlink(stage.root(), own.join("out")).unwrap();
@@ -438,7 +439,7 @@ fn impl_worktree_gate_takes_this_tasks_worktree_and_no_other() {
     let tool = json!({ "notebook_path": other.join("n.ipynb"), "new_source": "x" });
     let notebook = json!({ "tool_name": "NotebookEdit", "tool_input": tool });
     stage.blocks("impl-worktree-gate", BUILDER, &stage.common("PreToolUse", &own, notebook));
-    // A sub-agent and a teammate are known by what the host calls them.
+    // A subagent and a teammate are identified by the names that the host gives them.
     let mut as_agent = stage.write("code.txt");
     as_agent["agent_id"] = "a1b2".into();
     as_agent["agent_type"] = "ralph-builder".into();
@@ -513,7 +514,7 @@ fn plan_research_required_lets_pass_what_triage_sent_straight_to_planning() {
         Stage::new(&[("t-ab", "state = 'Backlog'\nestimate = 'S'"), ("t-abc", "state = 'Backlog'\nestimate = 'S'")]);
     stage.0.ralph(&["move", "t-ab", "Ready for Plan", "--for", "triage", "--as", "analyst"]).ok();
     stage.0.ralph(&["move", "t-abc", "Research Needed", "--for", "triage", "--as", "analyst"]).ok();
-    // A person goes on without a document.
+    // A person may complete the step without a document.
     stage.claim("t-abc", "Ada", "research");
     stage.0.ralph(&["move", "t-abc", "__COMPLETE__", "--for", "research"]).ok();
     stage.allows("plan-research-required", None, &stage.write("thoughts/shared/plans/2026-11-16-t-ab-x.md"));
@@ -524,7 +525,7 @@ fn issue(state: &str, number: u64) -> String {
     format!("state = '{state}'\n[github]\nnumber = {number}\nurl = 'https://github.com/o/r/issues/{number}'")
 }
 
-/// A gate, who asks, the lines that it blocks and those that it lets through.
+/// A check, the worker, the lines that it blocks and the lines that it allows.
 const STATE_GATES: [(&str, &str, &[&str], &[&str]); 3] = [
     (
         "plan-state-gate",
@@ -581,7 +582,7 @@ fn state_gates_judge_intents_and_states_in_any_spelling() {
     stage.claim("t-r", "builder-2", "review");
     stage.0.ralph(&["move", "t-i", "In Progress", "--for", "review"]).ok();
     stage.claim("t-i", "builder-3", "implement");
-    // What a command yields must be there before it ends; the critique approves, so the plan is not sent back.
+    // A command cannot complete without its result. The critique approves, so the plan is not sent back.
     for (gate, worker, _, right) in STATE_GATES {
         stage.blocks(gate, Some(worker), &stage.bash(right[0]));
     }
@@ -648,7 +649,7 @@ fn plan_postcondition_wants_the_plan_linked_whole_and_handed_on() {
     stage.allows("plan-postcondition", Some("analyst"), &stage.stop());
     stage.0.ralph(&["move", "t-ab", "__COMPLETE__", "--for", "plan", "--as", "builder"]).ok();
     stage.allows("plan-postcondition", BUILDER, &stage.stop());
-    // Handed on without what it is about.
+    // The task was moved on, but its document is missing.
     std::fs::remove_file(stage.root().join(path)).unwrap();
     stage.blocks("plan-postcondition", BUILDER, &stage.stop());
 }
@@ -669,7 +670,7 @@ fn review_no_dup_has_one_critique_a_round() {
     stage.document("plan", "t-ab");
     stage.document("plan", "t-abc");
     stage.document("review", "t-abc");
-    // Another's critique is not this one's, and a skeleton is none yet.
+    // The critique of another task does not count, and neither does an unfilled template.
     stage.allows("review-no-dup", BUILDER, &write("t-ab-critique"));
     let made = stage.0.ralph(&["artifact", "new", "review", "t-ab", "--json"]).json();
     let first = made["path"].as_str().unwrap().to_owned();
@@ -792,7 +793,7 @@ fn impl_verify_pr_wants_the_pull_request_on_the_board() {
     let worktree = stage.worktree("t-ab");
     let gh = stage.bashed(&worktree, "gh pr create --fill", "https://github.com/o/r/pull/7");
     assert!(stage.blocks("impl-verify-pr", None, &gh).contains("`ralph task set t-ab artifacts.pr=URL`"));
-    // Without a GitHub `ralph pr` has nothing to do.
+    // Without a GitHub remote, `ralph pr` has nothing to do.
     stage.allows("impl-verify-pr", None, &stage.bashed(&worktree, "ralph pr t-ab", ""));
     stage.0.git(&["remote", "add", "origin", "https://github.com/o/r.git"]);
     assert!(stage.blocks("impl-verify-pr", None, &gh).contains("`ralph pr t-ab`"));
@@ -882,12 +883,12 @@ fn steps_of_a_team_come_before_other_work() {
     let said = stage.blocks("worker-stop-gate", Some("analyst"), &stage.stop());
     assert!(said.contains("Work s-1") && said.contains("`ralph claim t-ab --for research --as analyst`"), "{said}");
     stage.allows("worker-stop-gate", BUILDER, &stage.stop());
-    // The lead is held by steps that nobody does, and told who could.
+    // The lead cannot stop while steps are unclaimed, and the message names a worker for them.
     let mut lead = stage.stop();
     lead["team_name"] = "ralph-team-t-ab".into();
     let said = stage.blocks("team-stop-gate", None, &lead);
     assert!(said.contains("step s-1") && said.contains("assign it to analyst"), "{said}");
-    // Somebody who leads nobody is let go.
+    // A worker that leads no team can stop.
     stage.allows("team-stop-gate", None, &stage.stop());
     stage.claim("t-ab", "analyst-2", "research");
     stage.allows("team-stop-gate", None, &lead);
@@ -959,7 +960,7 @@ fn what_cannot_be_read_lets_a_worker_stop_and_blocks_a_tool() {
     let out = stage.ask("worker-stop-gate", BUILDER, &stage.stop());
     assert!(out.code == 0 && out.stderr.contains("workflow.toml"), "{out}");
     stage.ask("impl-worktree-gate", BUILDER, &stage.write("x")).fails(2);
-    // Where there is no board there is nothing to guard.
+    // Without a board, every check passes.
     let bare = Sandbox::bare();
     assert_eq!(bare.ralph_with(&["hook", "branch-gate"], "{}").ok(), "");
 }

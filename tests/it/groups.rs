@@ -1,4 +1,4 @@
-//! Groups: the children of an atomic parent are locked, moved and given back together.
+//! Groups: the children of an atomic parent are claimed, moved and released together.
 
 use crate::sandbox::Sandbox;
 

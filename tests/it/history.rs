@@ -64,7 +64,7 @@ fn what_was_changed_since_is_not_undone() {
     sandbox.write_task(&id, sandbox.read_task(&id).replace("P1", "P0"));
     assert!(sandbox.ralph(&["undo"]).fails(1).contains("changed by another process (priority)"));
     assert!(sandbox.read_task(&id).contains("P0"));
-    // A hand edit elsewhere in the file is no obstacle.
+    // An edit by hand in another part of the file does not prevent the undo.
     sandbox.write_task(&id, format!("# by hand\n{}", sandbox.read_task(&id).replace("P0", "P1")));
     sandbox.ralph(&["undo"]).ok();
     assert!(sandbox.read_task(&id).starts_with("# by hand\n"));

@@ -1,5 +1,5 @@
-//! What a clone can bring along: links, pipes, escapes, and settings that want to run something. Nothing is read or written
-//! outside of it, nothing hangs, nothing acts on the terminal, and nothing runs that nobody has agreed to.
+//! Hostile clones: links, pipes, escape sequences, and settings that name programs. Nothing outside of the clone is
+//! read or written, nothing hangs, no escape reaches the terminal, and only trusted programs run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::sandbox::{RALPH, Sandbox, finish};
 use crate::system::symlink;
 
-/// Everything that reads or writes files of a board, with one task that is called t-x.
+/// Commands that read or write the files of a board with the task t-x.
 const COMMANDS: &[&[&str]] = &[
     &["task", "ls"],
     &["task", "show", "t-x"],
@@ -118,7 +118,7 @@ fn no_command_reads_or_writes_through_a_link_out_of_the_repository() {
 #[test]
 fn nothing_waits_for_a_pipe_or_reads_a_device() {
     for place in PLACES.iter().filter(|place| !place.ends_with('/')) {
-        // Git itself waits for a pipe at these names, and no clone can bring one.
+        // git itself blocks on pipes with these names, and no clone can contain them.
         let git_waits = place.starts_with(".git");
         for kind in ["pipe", "device"].into_iter().filter(|kind| *kind != "pipe" || !git_waits) {
             let sandbox = board();
@@ -129,7 +129,7 @@ fn nothing_waits_for_a_pipe_or_reads_a_device() {
                 "pipe" => drop(finish(std::process::Command::new("mkfifo").arg(&path)).ok()),
                 _ => symlink("/dev/zero", &path).unwrap(),
             }
-            // A report is written into a pipe that somebody names.
+            // A report may be written into a pipe that the user names.
             for args in COMMANDS.iter().filter(|args| args[0] != "report") {
                 let start = Instant::now();
                 let mut command = sandbox.command("timeout", &sandbox.root());
@@ -141,7 +141,7 @@ fn nothing_waits_for_a_pipe_or_reads_a_device() {
     }
 }
 
-/// By what the kernel is asked: every file that is made or changed in the repository is opened without following links.
+/// Checks the system calls: every file written in the repository is opened without following links.
 #[test]
 fn every_file_of_the_board_is_written_without_following_links() {
     let sandbox = board();
@@ -155,7 +155,7 @@ fn every_file_of_the_board_is_written_without_following_links() {
         let ours = |line: &&str| !line.contains("ENOENT") && !line.contains("/.git/") && !line.contains("/dev/");
         for line in text.lines().filter(ours) {
             let writes = ["O_WRONLY", "O_RDWR", "O_CREAT", "creat("].iter().any(|flag| line.contains(flag));
-            // git itself works in its own folder, by names that are relative to it.
+            // git uses relative names in its own folder.
             let named =
                 line.contains(".ralph") || line.contains(".toml") || line.contains(".jsonl") || line.contains(".tmp\"");
             if writes && named {
@@ -169,7 +169,7 @@ fn every_file_of_the_board_is_written_without_following_links() {
     assert!(seen > 20, "{seen} files were written");
 }
 
-/// Names that a process of the first version would have used.
+/// Temporary names that an earlier version used.
 #[test]
 fn links_at_names_that_could_be_foreseen_are_not_written_through() {
     let sandbox = board();
@@ -187,10 +187,10 @@ fn links_at_names_that_could_be_foreseen_are_not_written_through() {
     assert!(!sandbox.root().join(".ralph/config.toml").is_symlink());
 }
 
-/// What a terminal would act on: a title, a cleared screen, a colour, C1, and a reversed order.
+/// Escapes that a terminal acts on: a title, a cleared screen, a colour, C1, and reversed text.
 const ESCAPES: &str = "\u{1b}]0;OWNED\u{7}\u{1b}[2J\u{1b}[35;7m\u{9b}2J\u{202e}\r";
 
-/// A board with escapes in every field that a file can have.
+/// A board with escapes in every field of its files.
 fn loud() -> Sandbox {
     let sandbox = Sandbox::new();
     let toml =
@@ -258,7 +258,7 @@ fn no_text_of_a_board_acts_on_the_terminal() {
     ];
     for args in ours {
         for json in [false, true] {
-            // A terminal, as `script` makes one.
+            // `script` runs the command in a terminal.
             let line = shlex::try_join(args.iter().copied()).unwrap();
             let more = if json { " --json" } else { "" };
             let mut command = sandbox.command("script", &sandbox.root());
@@ -274,7 +274,7 @@ fn no_text_of_a_board_acts_on_the_terminal() {
     }
 }
 
-/// Every setting that names a program, and every way in which what it names can change.
+/// Every setting that names a program, and every way in which that program can change.
 #[test]
 fn what_was_agreed_to_is_exactly_what_runs() {
     let settings = [
@@ -298,13 +298,13 @@ fn what_was_agreed_to_is_exactly_what_runs() {
         std::fs::write(&script, "echo two\n").unwrap();
         assert!(!trusted(&sandbox), "{name}: its content has changed");
         std::fs::write(&script, "echo one\n").unwrap();
-        assert!(trusted(&sandbox), "{name}: it is as it was");
+        assert!(trusted(&sandbox), "{name}: it is trusted again with its old content");
         std::fs::remove_file(&script).unwrap();
         std::fs::write(root.join("other.sh"), "echo one\n").unwrap();
         symlink("../other.sh", &script).unwrap();
         assert!(!trusted(&sandbox), "{name}: it is a link to another file now");
         std::fs::remove_file(&script).unwrap();
-        assert!(!trusted(&sandbox), "{name}: it is gone, and the next pull may bring another");
+        assert!(!trusted(&sandbox), "{name}: it was removed, and the next pull may add another");
     }
 }
 
@@ -313,7 +313,7 @@ fn consent_is_to_what_was_shown_and_not_to_what_came_meanwhile() {
     let sandbox = board();
     let config = sandbox.root().join(".ralph/config.toml");
     std::fs::write(&config, "[agent]\ncommand = [\"good\"]\n").unwrap();
-    // A person at a terminal who takes a while to read; meanwhile somebody changes the file.
+    // A person reads at the terminal while another process changes the file.
     let mut command = sandbox.command("script", &sandbox.root());
     let child = command.args(["-qec", &format!("{RALPH} trust"), "/dev/null"]).stdin(std::process::Stdio::piped());
     let mut child = child.stdout(std::process::Stdio::piped()).spawn().unwrap();
@@ -327,7 +327,7 @@ fn consent_is_to_what_was_shown_and_not_to_what_came_meanwhile() {
     assert!(now.code == 2 && now.stderr.contains("[\"evil\"]"), "asked again: {now}");
 }
 
-/// A verb that a wrong clock dated, then one with the right clock.
+/// A change by a machine with a wrong clock, followed by one with the right clock.
 #[test]
 fn undo_takes_back_what_was_written_last_whatever_the_clocks_said() {
     let sandbox = board();
@@ -341,14 +341,14 @@ fn undo_takes_back_what_was_written_last_whatever_the_clocks_said() {
     finish(undo.arg("undo").env("RALPH_NOW", "2026-11-16T10:01:00Z")).ok();
     let text = sandbox.read_task("t-x");
     assert!(text.contains("P1") && !text.contains("estimate"), "{text}");
-    // The only one that is left is from the future: nobody can tell whether it was the last, so that it is named.
+    // The remaining change is dated in the future: it may not be the last one, so undo refuses and names it.
     let mut undo = sandbox.command(RALPH, &sandbox.root());
     let said = finish(undo.arg("undo").env("RALPH_NOW", "2026-11-16T10:02:00Z")).fails(1);
     assert!(said.contains("in the future"), "{said}");
     assert!(sandbox.read_task("t-x").contains("P1"));
 }
 
-/// A parent that somebody wrote into another file, in place: neither that file's name nor the folder shows it.
+/// A parent written into a file in place: neither the file's name nor the folder's time stamp shows it.
 #[test]
 fn a_child_that_was_added_in_place_is_seen_by_a_claim_of_its_parent() {
     let sandbox = Sandbox::new();
@@ -361,7 +361,7 @@ fn a_child_that_was_added_in_place_is_seen_by_a_claim_of_its_parent() {
     assert!(said.contains("cannot be ahead of its children"), "{said}");
 }
 
-/// Requests that are no requests: the server goes on.
+/// Invalid requests do not stop the server.
 #[test]
 fn mutated_requests_end_no_server() {
     use std::io::{BufRead as _, Write as _};
@@ -392,7 +392,7 @@ fn mutated_requests_end_no_server() {
     }
     writeln!(input, "{}", whole.replace("\"id\":1", "\"id\":4711")).unwrap();
     let answers = std::io::BufReader::new(server.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let last = answers.into_iter().find(|line| line.contains("\"id\":4711")).expect("it still answers");
+    let last = answers.into_iter().find(|line| line.contains("\"id\":4711")).expect("the server still answers");
     assert!(last.contains("t-x"), "{last}");
     drop(input);
     assert!(server.wait().unwrap().success());

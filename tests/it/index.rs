@@ -1,4 +1,4 @@
-//! The index is a cache: right, rebuilt or absent, the answers are the same.
+//! The index is a cache: whether current, stale or missing, the answers are the same.
 
 use crate::sandbox::Sandbox;
 use crate::system::set_mode;
@@ -84,7 +84,7 @@ fn an_index_of_another_workflow_is_out_of_date_and_not_damaged() {
     assert!(!said.contains("damaged-index"), "{said}");
 }
 
-/// `show` asks the index who points at a task; verbs and hand edits since must not be missed.
+/// `show` uses the index for references to a task; later commands and edits by hand must be included.
 #[test]
 fn links_to_a_task_are_seen_whoever_made_them() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! `ralph merge`: checked, landed, cleaned up, and taken up again when it is killed.
+//! `ralph merge`: checks, merges, cleans up, and resumes after it was killed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn worktree(sandbox: &Sandbox) -> PathBuf {
     sandbox.root().join("worktrees/t-x7")
 }
 
-/// A task in review, with its plan, and its work committed in its worktree.
+/// A task in review, with a plan, and with commits in its worktree.
 fn reviewed() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write_task("t-x7", REVIEWED);
@@ -134,7 +134,7 @@ fn what_is_in_the_way_is_named_and_nothing_happens() {
     }
 }
 
-/// Main, its index and its worktree, byte for byte.
+/// Main, its index and its worktree are compared byte for byte.
 #[test]
 fn a_workers_conflict_leaves_main_as_it_was_and_calls_a_person() {
     let sandbox = reviewed();
@@ -153,7 +153,7 @@ fn a_workers_conflict_leaves_main_as_it_was_and_calls_a_person() {
         said.contains("merge conflict between feature/t-x7 and main: code.txt") && said.contains("git merge main"),
         "{said}"
     );
-    assert_eq!(state(&sandbox, "t-x7"), "In Review", "a person has been told, and nobody is called");
+    assert_eq!(state(&sandbox, "t-x7"), "In Review", "a person sees the message, so the task is not handed over");
     let said = sandbox.ralph(&["merge", "x7", "--as", "integrator"]).fails(1);
     assert!(
         said.contains("merge conflict between feature/t-x7 and main: code.txt") && said.contains("Human Needed"),
@@ -164,7 +164,7 @@ fn a_workers_conflict_leaves_main_as_it_was_and_calls_a_person() {
     assert_eq!(task["state"], "Human Needed");
     assert!(task["notes"][0]["text"].as_str().unwrap().contains("code.txt"), "{task}");
     assert!(worktree(&sandbox).exists() && sandbox.git(&["branch"]).contains("feature/t-x7"));
-    // Settled in the worktree and sent back, it lands.
+    // Resolved in the worktree and moved back, the task can be merged.
     assert_ne!(sandbox.git_in(&worktree(&sandbox), &["merge", "-q", "main"]).code, 0);
     write(&worktree(&sandbox).join("code.txt"), "one\ntwo\nother\n");
     commit(&sandbox, &worktree(&sandbox), "settled");
@@ -214,7 +214,7 @@ fn checks_run_in_the_worktree_once_they_are_trusted_and_must_succeed() {
     let said = sandbox.ralph(&["merge", "x7"]).fails(1);
     assert!(said.contains("failed (exit status: 1)") && said.contains("because checked"), "{said}");
     assert_eq!(state(&sandbox, "x7"), "In Review");
-    // Other programs, asked again: it is this content that was agreed to.
+    // The programs have changed, so they need to be trusted again.
     sandbox.ralph(&["config", "set", "merge.checks", "[[\"false\"]]"]).ok();
     assert!(sandbox.ralph(&["merge", "x7"]).fails(1).contains("not trusted yet"));
     sandbox.ralph(&["config", "set", "merge.checks", &format!("[[\"sh\", \"-c\", '{check}']]")]).ok();
@@ -252,7 +252,7 @@ fn a_style_that_only_goes_forward_refuses_a_branch_that_was_left_behind() {
     assert!(said.contains("cannot be fast-forwarded to feature/t-x7"), "{said}");
 }
 
-/// Links, modes, line endings, filters, a file in place of a folder and the other way round: as git would have made them.
+/// Links, modes, line endings, filters, a file in place of a folder and vice versa: as git would have created them.
 #[test]
 fn every_file_is_as_a_merge_by_git_would_have_made_it() {
     let sandbox = reviewed();
@@ -310,7 +310,7 @@ fn a_worktree_that_the_checks_left_dirty_stays_and_says_so() {
     assert_eq!(state(&sandbox, "x7"), "Done");
 }
 
-/// Wherever it is killed, the next call ends with the same main, the task done, and git content.
+/// Wherever it is killed, the next call ends with the same main, the task done, and a consistent git repository.
 #[test]
 fn a_merge_that_is_killed_is_taken_up_again() {
     let sandbox = reviewed();
@@ -348,7 +348,7 @@ fn copy(from: &Path, to: &Path) {
     assert!(status.success());
 }
 
-/// A filter that takes its time opens the window in which a person saves: what they saved is there, and nothing landed.
+/// A slow filter leaves time for a person to save a file: the saved file is kept, and nothing is merged.
 #[test]
 fn a_save_while_it_lands_wins_and_nothing_is_half_done() {
     let sandbox = reviewed();
@@ -424,14 +424,14 @@ fn checks_are_of_what_main_will_be() {
     sandbox.ralph(&["config", "set", "merge.checks", "[[\"sh\", \"-c\", \"test ! -f bad\"]]"]).ok();
     sandbox.ralph(&["trust", "--yes"]).ok();
     assert!(sandbox.ralph(&["merge", "x7"]).fails(1).contains("`sh -c test ! -f bad` failed"));
-    assert!(worktree(&sandbox).join("bad").exists(), "main is in the branch, to be mended there");
+    assert!(worktree(&sandbox).join("bad").exists(), "the branch contains main, so that it can be fixed there");
     std::fs::remove_file(worktree(&sandbox).join("bad")).unwrap();
     commit(&sandbox, &worktree(&sandbox), "mended");
     sandbox.ralph(&["merge", "x7"]).ok();
     assert!(!sandbox.root().join("bad").exists());
 }
 
-/// Main has the work: whatever is wrong with its worktree, the task is closed, and what stays is named.
+/// Once main has the work, the task is closed even if its worktree cannot be cleaned up, and the rest is reported.
 #[test]
 fn what_cannot_be_cleaned_up_is_named_and_the_task_is_done() {
     let sandbox = reviewed();

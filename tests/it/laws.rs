@@ -1,4 +1,4 @@
-//! Laws that hold for any task and any sequence of verbs.
+//! Properties that hold for any task and any sequence of commands.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(task.problems, vec![]);
     }
 
-    /// A change of one key leaves every other value, comment and unknown table, and taking it back restores the text.
+    /// A change of one key keeps all other values, comments and unknown tables, and undoing it restores the text.
     #[test]
     fn one_key_at_a_time(fields in fields(), new in proptest::option::of("P[0-3]"), crlf: bool) {
         let comments = format!("# top\n{}# bottom\n\n[custom] # own\nx = {{ a = 1,b = 2 }}\n", rendered(&fields));
@@ -77,7 +77,7 @@ proptest! {
         prop_assert_eq!(back.split_whitespace().collect::<String>(), before.split_whitespace().collect::<String>());
     }
 
-    /// Whichever side merges, the values agree; a conflict is one for both.
+    /// A merge gives the same values and the same conflicts from either side.
     #[test]
     fn a_merge_has_no_favourite(base in fields(), ours in fields(), theirs in fields()) {
         let [b, o, t] = [&base, &ours, &theirs].map(rendered);
@@ -92,7 +92,7 @@ proptest! {
     }
 }
 
-/// Random verbs in three clones, merged in whatever order, agree; no task is lost.
+/// Random commands in three clones, merged in any order, agree; no task is lost.
 #[test]
 fn three_clones_agree_after_merging() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! The one integration binary: every face against real directories, real git and real processes.
+//! The integration tests: every interface with real directories, real git and real processes.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 

@@ -1,4 +1,4 @@
-//! A client of `ralph mcp` over its pipes: a line is a message, and nothing is waited for without end.
+//! A client of `ralph mcp` over pipes: one message per line, and every wait has a timeout.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -16,41 +16,41 @@ pub struct Client {
     pub child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<Value>,
-    /// What came and was not asked for yet.
+    /// Received messages that were not requested yet.
     kept: Vec<Value>,
     said: Option<JoinHandle<String>>,
     last: i64,
 }
 
-/// The first message of a client of this name.
+/// The `initialize` request of a client with this name.
 pub fn hello(name: &str) -> Value {
     let info = json!({ "name": name, "version": "1" });
     let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
     json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })
 }
 
-/// `ralph mcp` with the real clock and dice, for processes that run side by side.
+/// `ralph mcp` with the real clock and random seed, for processes that run side by side.
 pub fn server(sandbox: &Sandbox, args: &[&str]) -> Command {
     let mut command = sandbox.command(RALPH, &sandbox.root());
     command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").arg("mcp").args(args);
     command
 }
 
-/// A command of another process at the same time.
+/// Runs `ralph` as another process while the server runs.
 pub fn ralph(sandbox: &Sandbox, args: &[&str]) -> Output {
     let mut command = sandbox.command(RALPH, &sandbox.root());
     finish(command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args))
 }
 
 impl Client {
-    /// Starts a server and shakes hands with it.
+    /// Starts a server and initializes the session.
     pub fn start(sandbox: &Sandbox, args: &[&str]) -> Self {
         let mut client = Self::open(&mut server(sandbox, args));
         client.greet("probe");
         client
     }
 
-    /// Starts a server and says nothing yet.
+    /// Starts a server and sends nothing.
     pub fn open(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
@@ -79,7 +79,7 @@ impl Client {
         self.say(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
     }
 
-    /// Bytes as they are; whether they could be written.
+    /// Writes raw bytes; false if that failed.
     pub fn write(&mut self, bytes: &[u8]) -> bool {
         self.input.as_mut().is_some_and(|input| input.write_all(bytes).and_then(|()| input.flush()).is_ok())
     }
@@ -88,7 +88,7 @@ impl Client {
         self.write(format!("{message}\n").as_bytes())
     }
 
-    /// Asks and does not wait; the id of the question.
+    /// Sends a request without waiting for the response; returns its id.
     pub fn send(&mut self, method: &str, params: Value) -> i64 {
         self.last += 1;
         let id = self.last;
@@ -100,7 +100,7 @@ impl Client {
         self.send("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// The first message that fits, within a while; none where the server has ended.
+    /// The first matching message; `None` after the timeout or if the server has ended.
     fn find(&mut self, fits: impl Fn(&Value) -> bool, within: Duration) -> Option<Value> {
         if let Some(at) = self.kept.iter().position(&fits) {
             return Some(self.kept.remove(at));
@@ -115,13 +115,13 @@ impl Client {
         }
     }
 
-    /// The first message that fits.
+    /// The first matching message.
     #[track_caller]
     pub fn hear(&mut self, fits: impl Fn(&Value) -> bool) -> Value {
-        self.find(fits, SOON).unwrap_or_else(|| panic!("it does not come; what came: {:#?}", self.kept))
+        self.find(fits, SOON).unwrap_or_else(|| panic!("no such message; received: {:#?}", self.kept))
     }
 
-    /// What came of a question: a result, or an error of the protocol.
+    /// The response to a request: a result, or a protocol error.
     #[track_caller]
     pub fn answer(&mut self, id: i64) -> Result<Value, Value> {
         let mut message = self.hear(|message| message["id"] == id);
@@ -131,7 +131,7 @@ impl Client {
         }
     }
 
-    /// The same, where the server may be dead.
+    /// The response, or `None` if the server ended without one.
     pub fn answer_if_any(&mut self, id: i64) -> Option<Value> {
         self.find(|message| message["id"] == id, SOON)
     }
@@ -142,7 +142,7 @@ impl Client {
         self.answer(id)
     }
 
-    /// Whether the tool refused, and what it said.
+    /// Calls a tool: whether it refused, and its answer.
     #[track_caller]
     pub fn call(&mut self, tool: &str, arguments: Value) -> (bool, Value) {
         let result = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -156,7 +156,7 @@ impl Client {
         answer
     }
 
-    /// What a tool refuses for.
+    /// The error of a refused call.
     #[track_caller]
     pub fn refused(&mut self, tool: &str, arguments: Value) -> Value {
         let (refused, mut answer) = self.call(tool, arguments);
@@ -164,13 +164,13 @@ impl Client {
         answer["error"].take()
     }
 
-    /// That a resource has changed.
+    /// Waits for the notification that a resource has changed.
     #[track_caller]
     pub fn hears_of(&mut self, uri: &str) {
         self.hear(|message| message["method"] == "notifications/resources/updated" && message["params"]["uri"] == uri);
     }
 
-    /// Nothing that fits comes before the answer to a question asked now.
+    /// Asserts that no matching message arrives before the response to a ping.
     #[track_caller]
     pub fn has_not_heard(&mut self, fits: impl Fn(&Value) -> bool) {
         self.request("ping", json!({})).unwrap();
@@ -182,7 +182,7 @@ impl Client {
         self.kept.clear();
     }
 
-    /// Ends the server as a client does, and checks that it ends well; what it said to people.
+    /// Closes the input, as a client does, and checks that the server exits with 0; returns its stderr.
     #[track_caller]
     pub fn end(mut self) -> String {
         self.input = None;
@@ -194,7 +194,7 @@ impl Client {
     }
 }
 
-/// The code of a process that must come to its end.
+/// The exit code of a process that must end soon.
 #[track_caller]
 pub fn ends(child: &mut Child) -> Option<i32> {
     let start = Instant::now();
@@ -202,12 +202,12 @@ pub fn ends(child: &mut Child) -> Option<i32> {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
         }
-        assert!(start.elapsed() < SOON, "it does not end");
+        assert!(start.elapsed() < SOON, "the process does not end");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// Whether a tool's result is a refusal, and its structure, which its text must repeat.
+/// Whether a tool's result is a refusal, and its structured content, which the text must repeat.
 #[track_caller]
 pub fn read(mut result: Value) -> (bool, Value) {
     let structured = result["structuredContent"].take();
@@ -223,7 +223,7 @@ impl Drop for Client {
     }
 }
 
-/// The board's lock in the hands of this process, for as long as the file is open.
+/// Holds the lock of the board while the file is open.
 pub fn hold_board(sandbox: &Sandbox) -> std::fs::File {
     let folder = sandbox.root().join(".git/ralph");
     std::fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Two branches, one board: git merges what can be merged, and says by key what cannot.
+//! Two branches, one board: git merges what it can, and reports conflicts by key.
 
 use crate::sandbox::Sandbox;
 
@@ -42,7 +42,7 @@ fn different_keys_labels_and_notes_merge_cleanly() {
     assert_eq!((&task["priority"], &task["owner"]), (&"P0".into(), &serde_json::Value::Null));
     assert_eq!(task["labels"], serde_json::json!(["one", "ours", "theirs"]));
     assert_eq!(task["notes"].as_array().unwrap().len(), 3);
-    assert_eq!(sandbox.ralph(&["log", "--json"]).json().as_array().unwrap().len(), 5, "both journals are there");
+    assert_eq!(sandbox.ralph(&["log", "--json"]).json().as_array().unwrap().len(), 5, "both journals exist");
     assert_eq!(sandbox.git(&["status", "--porcelain"]), "");
 }
 
@@ -65,7 +65,7 @@ fn one_key_with_two_values_is_a_conflict_that_names_the_key_and_the_board_goes_o
     assert!(listed.stdout.contains("Another") && listed.stderr.contains("merge conflict"), "{listed}");
     sandbox.ralph(&["task", "set", &other, "priority=P3"]).ok();
     sandbox.ralph(&["task", "show", "a"]).fails(4);
-    // Settled by hand, as with any conflict.
+    // Resolved by hand, as any conflict.
     let line = |part: &str| format!("{part}\n");
     let settled = text
         .replace("<<<<<<< ours\n", "")
@@ -105,7 +105,7 @@ fn a_clone_without_the_driver_is_told_and_mended() {
     assert!(sandbox.git_in(&clone, &["config", "merge.ralph.driver"]).ok().contains("merge-driver %O %A %B %P"));
     assert!(
         sandbox.git_in(&clone, &["config", "remote.origin.url"]).ok().contains("repo"),
-        "the rest of the config is there"
+        "the rest of the config is kept"
     );
     sandbox.ralph_in(&clone, &["doctor"]).ok();
 }

@@ -1,4 +1,4 @@
-//! Moves that happen outside of ralph: a person's, taken in as they are, and never undone or handed on behind their back.
+//! Moves outside of ralph by a person: recorded as they are, never undone, and never picked up by workers unnoticed.
 
 use crate::github::Mirror;
 use crate::sandbox::Sandbox;
@@ -16,7 +16,7 @@ fn hand_edit(sandbox: &Sandbox, task: &str, from: &str, to: &str) {
     std::fs::write(&path, text.replace(&old, &format!("state = \"{to}\""))).unwrap();
 }
 
-/// A task whose card somebody moved on GitHub.
+/// A task whose project item was moved on GitHub.
 fn dragged(from: &str, to: &str) -> (Mirror, String, u32) {
     let mirror = Mirror::new();
     let task = mirror.add(&["First", "--estimate", "S", "--state", from]);
@@ -56,7 +56,7 @@ fn a_card_that_is_moved_against_the_workflow_is_flagged_and_handed_to_nobody() {
         assert_eq!(mirror.world(|world| world.value(number, "Workflow State")).as_deref(), Some(to), "not sent back");
         let status = mirror.ralph(&["status"]).ok();
         assert!(status.contains(&task), "{status}");
-        // Whoever moves it on has seen it.
+        // A person who moves the task has seen it.
         mirror.ralph(&["move", &task, "Backlog", "--force"]).ok();
         assert_eq!(shown(&mirror.sandbox, &task).get("attention"), None);
     }
@@ -77,7 +77,7 @@ fn a_claim_that_a_card_overrules_ends_and_its_holder_is_told() {
     let mut command = mirror.command(&mirror.sandbox.root());
     command.env("RALPH_CLAIM", claimed["claim"].as_str().unwrap());
     let told = crate::sandbox::finish(command.args(["escalate", &task, "--as", "analyst"])).fails(3);
-    assert!(told.contains("you no longer hold"), "{told}");
+    assert!(told.contains("expired or was taken over"), "{told}");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_lock_that_somebody_saved_while_nobody_watched_is_theirs() {
     sandbox.ralph(&["next", "--role", "builder", "--claim", "--as", "builder"]).fails(5);
     let now = shown(&sandbox, &task);
     assert_eq!((&now["state"], &now["owner"]), (&"Plan in Progress".into(), &"Ada".into()));
-    assert_eq!(now.get("attention"), None, "from where it was added, the workflow allows it");
+    assert_eq!(now.get("attention"), None, "the workflow allows the move from its first state");
     sandbox.ralph(&["reap"]).ok();
     assert_eq!(shown(&sandbox, &task)["state"], "Plan in Progress");
 }

@@ -1,4 +1,4 @@
-//! The board at another revision.
+//! Commands that read the board at another revision.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! `ralph prompt`: what an agent is told, and that it is true.
+//! `ralph prompt`: the prompts of agents, and that following them works.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 
 use crate::sandbox::Sandbox;
 
-/// A prompt as any machine would print it.
+/// A prompt with the path of the repository replaced.
 fn prompt(sandbox: &Sandbox, args: &[&str]) -> String {
     let mut all = vec!["prompt"];
     all.extend(args);
@@ -48,7 +48,7 @@ fn a_reviewer_of_a_group_sees_its_members_and_what_was_found_before() {
     let rejecting =
         text.replace("status: approved", "status: needs-iteration").replace(": APPROVED", ": NEEDS_ITERATION");
     fs::write(sandbox.root().join(&first), rejecting).unwrap();
-    // Not theirs, though it begins like it.
+    // The document of another task whose id starts the same.
     fs::copy(sandbox.root().join(&first), sandbox.root().join("thoughts/shared/reviews/2026-11-16-t-abc-critique.md"))
         .unwrap();
     sandbox.ralph(&["move", "t-a", "ready-for-plan", "--for", "review", "--as", "builder"]).ok();
@@ -72,7 +72,7 @@ fn a_board_has_its_own_words_and_mistakes_in_them_are_placed() {
     assert!(unknown.contains("use triage, split, research, plan, review, implement, pr, merge"), "{unknown}");
 }
 
-/// What the prompts say is done by hand here: one task from Backlog to Done.
+/// Follows the prompts by hand: one task from Backlog to Done.
 #[test]
 fn an_agent_that_does_what_the_prompts_say_brings_a_task_to_its_end() {
     let sandbox = Sandbox::new();

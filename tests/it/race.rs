@@ -43,7 +43,8 @@ fn writers_of_different_keys_of_one_task_all_win() {
     assert_eq!(labels, 16);
 }
 
-/// Each way of saving, right after a write by ralph and right before one: within the same second, often the same tick.
+/// Each way of saving, right after a write by ralph and right before one: within the same second, often the same clock
+/// tick.
 #[test]
 fn saves_by_vim_sed_and_overwriting_in_the_same_second_are_all_kept() {
     let sandbox = Sandbox::new();

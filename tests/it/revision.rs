@@ -1,4 +1,4 @@
-//! The board of a revision: what is wrong with it, what moved since another one, and the difference as Markdown.
+//! The board at a revision: its problems, the moves since another revision, and the difference as Markdown.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! A git repository with a board, a home of its own, and a clock and dice that step with each command.
+//! A git repository with a board, its own home, and a clock and random seed that advance with each command.
 
 use std::cell::Cell;
 use std::fmt;
@@ -13,7 +13,7 @@ pub struct Sandbox {
     step: Cell<i64>,
 }
 
-/// What a command said, on both streams, and how it ended.
+/// The output of a command on both streams, and its exit code.
 #[must_use]
 pub struct Output {
     pub stdout: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Output {
 }
 
 impl Output {
-    /// The standard output of a command that must have worked.
+    /// The stdout of a command that must succeed.
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "{self}");
@@ -44,7 +44,7 @@ impl Output {
         serde_json::from_str(&self.ok()).unwrap()
     }
 
-    /// A command that must have ended with this code; what it said on stderr.
+    /// The stderr of a command that must end with this code.
     #[track_caller]
     pub fn fails(self, code: i32) -> String {
         assert_eq!(self.code, code, "{self}");
@@ -136,7 +136,7 @@ impl Sandbox {
         self.ralph(&all).json()["tasks"][0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// Makes a document of a task, writes it, and links it, as a person; returns its path.
+    /// Creates a document of a task, fills it in, and links it, as a person; returns its path.
     #[track_caller]
     pub fn hand_in(&self, kind: &str, task: &str) -> String {
         let made = self.ralph(&["artifact", "new", kind, task, "--json"]).json();
@@ -146,7 +146,7 @@ impl Sandbox {
         path
     }
 
-    /// Fills a skeleton in; a review approves.
+    /// Fills in a template; a review approves.
     pub fn fill(&self, path: &str) {
         let file = self.root().join(path);
         let text = std::fs::read_to_string(&file).unwrap();
@@ -160,7 +160,7 @@ impl Sandbox {
         std::fs::write(file, lines.collect::<Vec<_>>().join("\n") + "\n").unwrap();
     }
 
-    /// Ticks every box of a task's plan.
+    /// Ticks every box in the plan of a task.
     pub fn tick(&self, task: &str) {
         let shown = self.ralph(&["task", "show", task, "--json"]).json();
         let file = self.root().join(shown["artifacts"]["plan"].as_str().unwrap());
@@ -177,7 +177,7 @@ impl Sandbox {
         std::fs::read_to_string(self.task_file(id)).unwrap()
     }
 
-    /// The ids that `task ls --all` shows, in order of id.
+    /// The ids in the order of `task ls --all --sort id`.
     #[track_caller]
     pub fn ids(&self) -> Vec<String> {
         let listed = self.ralph(&["task", "ls", "--all", "--sort", "id", "--json"]).json();
@@ -185,10 +185,10 @@ impl Sandbox {
     }
 }
 
-/// How long a test waits for something that should be there soon, on a machine that is busy with something else.
+/// How long a test waits at most, on a busy machine.
 pub const SOON: Duration = Duration::from_secs(60);
 
-/// Returns as soon as something is so.
+/// Returns as soon as the condition holds.
 #[track_caller]
 pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let start = Instant::now();
@@ -198,7 +198,7 @@ pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// Whether a process has asked the kernel for file events.
+/// Whether a process has an inotify instance.
 pub fn is_watching(pid: u32) -> bool {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().filter_map(Result::ok);
     files.into_iter().any(|file| std::fs::read_link(file.path()).is_ok_and(|to| to.ends_with("anon_inode:inotify")))

@@ -1,4 +1,5 @@
-//! Path scopes: builders whose plans change the same files never hold claims at once; what is changed beyond a plan is told.
+//! Path scopes: builders whose plans change the same files never have claims at once; changes outside of a plan are
+//! reported.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::sandbox::{RALPH, Sandbox};
 
-/// A task whose plan changes these files, with every box ticked.
+/// Writes a task whose plan changes these files, with every box ticked.
 fn plan(sandbox: &Sandbox, id: &str, state: &str, files: &[&str]) {
     let named: Vec<String> = files.iter().map(|file| format!("`{file}`")).collect();
     let path = format!("thoughts/shared/plans/2026-11-18-{id}-x.md");
@@ -20,7 +21,7 @@ fn plan(sandbox: &Sandbox, id: &str, state: &str, files: &[&str]) {
     sandbox.write_task(id, format!("title = 'Work {id}'\nstate = '{state}'\n{artifacts}\n"));
 }
 
-/// A board with a commit, and tasks whose plans are ready to be built.
+/// A board with a commit, and tasks whose plans are ready to be implemented.
 fn board(tasks: &[(&str, &[&str])]) -> Sandbox {
     let sandbox = Sandbox::new();
     for (id, files) in tasks {
@@ -128,7 +129,7 @@ fn who_has_a_file_is_known_from_claims_and_worktrees() {
     let said = sandbox.ralph(&["who", "src/sync/new.rs"]).ok();
     assert!(said.contains("t-a") && said.contains("claimed for implement") && said.contains("feature/t-b"), "{said}");
 
-    // From a folder of another worktree, a path means the same file.
+    // In a folder of another worktree, a path means the same file.
     let inside = sandbox.ralph_in(&worktree.join("src"), &["who", "sync/mod.rs", "--json"]).json();
     assert_eq!((inside["path"].as_str(), tasks(&inside, "claims")), (Some("src/sync/mod.rs"), vec!["t-a".into()]));
     let nobody = sandbox.ralph(&["who", "LICENSE"]);
@@ -137,7 +138,8 @@ fn who_has_a_file_is_known_from_claims_and_worktrees() {
     assert!(sandbox.ralph(&["who", "/etc/hosts"]).fails(1).contains("outside the repository"));
 }
 
-/// A task in the hands of a builder, with a commit that changes `src/a.rs` and `src/b.rs`, of which the plan names the first.
+/// A task claimed by a builder, with a commit that changes `src/a.rs` and `src/b.rs`, of which the plan names the
+/// first.
 fn built() -> Sandbox {
     let sandbox = board(&[("t-a", &["src/a.rs"])]);
     sandbox.ralph(&build("t-a", "builder")).ok();
@@ -196,7 +198,7 @@ fn without_scopes_nothing_is_told() {
     assert_eq!((&moved["to"], moved.get("out_of_scope")), (&"In Review".into(), None));
 }
 
-/// What a process needs to run in the sandbox, shared between threads.
+/// The environment of a process in the sandbox, shared between threads.
 struct Env {
     root: PathBuf,
     home: PathBuf,
@@ -211,13 +213,13 @@ impl Env {
     }
 }
 
-/// Whether two paths are the same file, or one lies in the other: written without ralph's own rule.
+/// Whether two paths are equal or one contains the other, implemented independently of ralph.
 fn meet(one: &str, two: &str) -> bool {
     let parts = |path: &str| path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
     parts(one).iter().zip(parts(two)).all(|(one, two)| *one == two)
 }
 
-/// The files of each claim between its grant and its release, as the workers see it.
+/// The files of each claim between its grant and its release, as seen by the workers.
 struct Held<'a> {
     plans: &'a [(String, Vec<String>)],
     live: Mutex<Vec<usize>>,
@@ -244,7 +246,7 @@ impl Held<'_> {
     }
 }
 
-/// One builder: takes work through a door of its choice, holds it while others try, and gives it back.
+/// One builder: claims a task with a random command, holds it while others try, and releases it.
 fn builder(env: &Env, held: &Held<'_>, number: u64, round: u64) {
     let mut dice = fastrand::Rng::with_seed(round * 100 + number);
     let name = format!("builder-{number}");
@@ -261,14 +263,14 @@ fn builder(env: &Env, held: &Held<'_>, number: u64, round: u64) {
             continue;
         };
         let mine = held.begin(id, round);
-        // Somebody looks at the board meanwhile: claims of others come and go.
+        // Listing the claims while others claim and release.
         assert_eq!(env.ralph(&["claims", "ls"]).0, 0);
         held.end(mine);
         assert_eq!(env.ralph(&["release", id, "--as", &name]).0, 0, "round {round}: {name} {id}");
     }
 }
 
-/// Builders as real processes, on plans that often share files: no two overlapping claims are ever live at once.
+/// Builders as real processes, with plans that often share files: no two overlapping claims are live at once.
 #[test]
 fn random_plans_with_overlapping_files_are_never_built_at_once() {
     let rounds: u64 = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
@@ -299,5 +301,5 @@ fn random_plans_with_overlapping_files_are_never_built_at_once() {
         refused += held.refused.into_inner();
         assert_eq!(env.ralph(&["claims", "ls"]).1, serde_json::json!([]), "round {round}: a claim was left");
     }
-    assert!(most > 1 && refused > 0, "a race, not a walk-over: {most} at once, {refused} refused");
+    assert!(most > 1 && refused > 0, "claims must race: {most} at once, {refused} refused");
 }

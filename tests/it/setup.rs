@@ -1,11 +1,11 @@
-//! `ralph setup`: what it writes is what the hosts document, and it leaves everything else as it was.
+//! `ralph setup`: it writes what the hosts document, and leaves everything else as it was.
 //!
 //! Sources, as of 2026-11: the settings' schema, <https://json.schemastore.org/claude-code-settings.json> (SchemaStore,
 //! Apache-2.0, `src/schemas/json/claude-code-settings.json`, `$defs/hookCommand` and `$defs/hookMatcher`); events and
 //! matchers, <https://code.claude.com/docs/en/hooks>; agents, <https://code.claude.com/docs/en/sub-agents>; skills,
 //! <https://code.claude.com/docs/en/skills> and <https://agentskills.io/specification>; `.mcp.json`,
-//! <https://code.claude.com/docs/en/mcp>. The schema itself is not kept here: what it says of the parts that are written is
-//! said again below.
+//! <https://code.claude.com/docs/en/mcp>. The schema itself is not included: its rules for the written parts are
+//! repeated below.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::sandbox::Sandbox;
 
-/// All files but git's and the board's.
+/// All files except those of git and the board.
 fn files(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -41,7 +41,7 @@ fn json(sandbox: &Sandbox, path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(sandbox.root().join(path)).unwrap()).unwrap()
 }
 
-/// How each file was reported.
+/// The reported result for each file.
 fn report(sandbox: &Sandbox, more: &[&str]) -> BTreeMap<String, String> {
     let mut args = vec!["setup", "claude", "--json"];
     args.extend(more);
@@ -69,7 +69,7 @@ fn the_second_run_changes_no_byte_and_removal_leaves_no_trace() {
     assert!(report(&sandbox, &["--remove"]).is_empty());
 }
 
-/// Settings as people write them: their own order, blanks and hooks.
+/// Settings written by a person: with their own order, blanks and hooks.
 const SETTINGS: &str = r#"{
     "permissions": { "allow": ["Bash(npm run *)"], "deny": [] },
     "hooks": {
@@ -194,7 +194,7 @@ fn a_broken_file_is_named_with_its_place_and_nothing_is_written() {
     assert_eq!(files(&sandbox.root()), before);
 }
 
-/// Events of the schema that the gates use, and whether the reference has them match on tools.
+/// The hook events that policy checks use, and whether they have a matcher for tools.
 const EVENTS: &[(&str, bool)] = &[
     ("PreToolUse", true),
     ("PostToolUse", true),
@@ -215,7 +215,7 @@ fn the_hooks_are_as_the_schema_of_the_settings_wants_them() {
     for (event, groups) in settings["hooks"].as_object().unwrap() {
         let (_, tools) = EVENTS.iter().find(|(name, _)| name == event).unwrap_or_else(|| panic!("{event}"));
         for group in groups.as_array().unwrap() {
-            // hookMatcher: `hooks` is required, `matcher` is a string, and there is nothing else.
+            // hookMatcher: `hooks` is required, `matcher` is a string, and there are no other keys.
             let keys: Vec<&str> = group.as_object().unwrap().keys().map(String::as_str).collect();
             assert_eq!(keys, if *tools { vec!["matcher", "hooks"] } else { vec!["hooks"] }, "{event}");
             assert!(group["matcher"].is_string() == *tools);
@@ -237,7 +237,7 @@ fn the_hooks_are_as_the_schema_of_the_settings_wants_them() {
     }
 }
 
-/// The front matter of a file: keys and what follows them; a list is its items, joined.
+/// The front matter of a file: keys and values; the items of a list are joined.
 fn front(text: &str) -> BTreeMap<String, String> {
     let inside = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap().0;
     let mut found: BTreeMap<String, String> = BTreeMap::new();
@@ -248,7 +248,7 @@ fn front(text: &str) -> BTreeMap<String, String> {
             None => {
                 let (key, value) = line.split_once(':').unwrap();
                 last = key.to_owned();
-                // A plain scalar of YAML must not have these; a quoted one is as in JSON.
+                // A plain YAML scalar must not contain these; a quoted one is read as JSON.
                 let value = value.trim();
                 let plain = || assert!(!value.contains(": ") && !value.contains(" #"), "{line}");
                 let value = serde_json::from_str::<String>(value).unwrap_or_else(|_| {
@@ -331,8 +331,8 @@ fn the_generic_instructions_are_short_and_whole() {
     sandbox.ralph(&["setup", "emacs"]).fails(2);
 }
 
-/// The folder from which Claude Code installs ralph as a plugin, as `ralph setup claude` would write it.
-/// `RALPH_UPDATE_PLUGIN=1` writes it anew.
+/// The folder from which Claude Code installs ralph as a plugin must equal what `ralph setup claude` writes.
+/// `RALPH_UPDATE_PLUGIN=1` writes it.
 #[test]
 fn the_plugin_in_this_repository_is_what_setup_writes() {
     let sandbox = Sandbox::new();
@@ -370,7 +370,7 @@ fn the_plugin_in_this_repository_is_what_setup_writes() {
     assert_eq!(files(&plugin), wanted, "RALPH_UPDATE_PLUGIN=1 brings it up to date");
 }
 
-/// How each file was reported.
+/// The reported result for each file.
 fn set_up(sandbox: &Sandbox, host: &str, more: &[&str]) -> BTreeMap<String, String> {
     let done = sandbox.ralph(&[&["setup", host, "--json"][..], more].concat()).json();
     let row = |file: &Value| (file["path"].as_str().unwrap().to_owned(), file["done"].as_str().unwrap().to_owned());
@@ -395,7 +395,7 @@ fn other_hosts_are_set_up_beside_what_is_there_and_leave_no_trace() {
             "{text}"
         );
         assert!(set_up(&sandbox, host, &[]).values().all(|done| done == "unchanged"));
-        assert_eq!(files(&sandbox.root()), there, "the second run changes no byte");
+        assert_eq!(files(&sandbox.root()), there, "the second run changes nothing");
         set_up(&sandbox, host, &["--remove"]);
         assert_eq!(files(&sandbox.root()), before, "{host}");
     }

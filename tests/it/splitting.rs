@@ -1,4 +1,4 @@
-//! `ralph split` and `ralph plan sync`: parts of a task, and what they wait for.
+//! `ralph split` and `ralph plan sync`: parts of a task, and their blockers.
 
 use std::fs;
 
@@ -106,7 +106,7 @@ fn only_an_analyst_splits_and_only_what_is_large() {
     );
     sandbox.write_task("t-s", "title = 'Small'\nestimate = 'S'\n");
     let small = |who: &str| sandbox.ralph_with(&["split", "t-s", "--into", "-", "--as", who], TWO);
-    assert!(small("analyst").fails(1).contains("small enough"));
+    assert!(small("analyst").fails(1).contains("is too small for split"));
     small("anna").ok();
     sandbox.write_task("t-d", "title = 'D'\nestimate = 'L'\nstate = 'In Progress'\n");
     sandbox.ralph_with(&["split", "t-d", "--into", "-", "--as", "analyst"], TWO).fails(1);
@@ -128,10 +128,10 @@ fn a_split_that_is_killed_is_done_or_not_begun() {
             return;
         }
     }
-    panic!("it never ran to its end");
+    panic!("it never finished");
 }
 
-/// A group of three, whose plan has these phases.
+/// A group of three tasks, whose plan has these phases.
 fn planned(phases: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write_task("p", "title = 'P'\nkind = 'epic'\natomic = true\nstate = 'Plan in Review'\n");
@@ -163,7 +163,7 @@ fn phases_become_what_tasks_wait_for_and_only_their_own_edges_go() {
     assert_eq!(done["removed"], serde_json::json!([{ "task": "t-c", "on": "t-a" }]));
     assert_eq!(waits(&sandbox, "t-b"), ["t-a"]);
     assert_eq!(waits(&sandbox, "t-c"), ["t-b", "t-x"]);
-    assert_eq!(waits(&sandbox, "t-a"), ["t-x"], "what the plan does not know stays");
+    assert_eq!(waits(&sandbox, "t-a"), ["t-x"], "tasks outside of the plan stay");
     let again = sandbox.ralph(&["plan", "sync", "t-a", "--json"]).json();
     assert_eq!((again["added"].clone(), again["unchanged"].as_array().unwrap().len()), (serde_json::json!([]), 3));
 }

@@ -1,4 +1,4 @@
-//! What the tests need of a system, on each of them.
+//! Functions of the operating system that tests need, for each platform.
 
 use std::path::Path;
 use std::process::ExitStatus;
@@ -25,7 +25,7 @@ mod unix {
         status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
     }
 
-    /// As Ctrl-C would.
+    /// Sends the signal of Ctrl-C.
     pub fn interrupt(process: u32) {
         use rustix::process::{Pid, Signal, kill_process};
         let _ = kill_process(Pid::from_raw(i32::try_from(process).unwrap()).unwrap(), Signal::INT);
@@ -56,7 +56,7 @@ mod windows {
         status.code().unwrap_or(1)
     }
 
-    /// Nothing can press Ctrl-C for another process: it is ended.
+    /// Ctrl-C cannot be sent to another process, so it is killed.
     pub fn interrupt(process: u32) {
         let _ = std::process::Command::new("taskkill").args(["/F", "/T", "/PID", &process.to_string()]).status();
     }
@@ -67,7 +67,7 @@ pub use unix::{exit_code, interrupt, mode, set_mode, symlink};
 #[cfg(windows)]
 pub use windows::{exit_code, interrupt, mode, set_mode, symlink};
 
-/// A file that can be started, where that takes a mode.
+/// Makes a file executable, on systems that need a mode for it.
 pub fn make_program(path: &Path) {
     set_mode(path, 0o755);
 }

@@ -1,4 +1,4 @@
-//! `ralph watch`: every change once, in order, with its meaning; and what follows from it, done by one watcher.
+//! `ralph watch`: reports every change once, in order, and what it means; one watcher applies the consequences.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::sandbox::{Output, RALPH, SOON, Sandbox, eventually, finish, is_watching};
 use crate::system::make_program;
 
-/// A watcher that runs beside the test, with the real clock.
+/// A watcher that runs next to the test, with the real clock.
 struct Watcher {
     child: Child,
     events: Arc<Mutex<Vec<Value>>>,
@@ -46,11 +46,11 @@ impl Watcher {
         watcher
     }
 
-    /// It watches once it has told of a change that is made for the purpose.
+    /// Changes a probe task until the watcher reports it.
     fn ready(&self, sandbox: &Sandbox) {
         let (path, temp) = (self.folder.join("t-probe.toml"), sandbox.outside("probe"));
         let mut size = 0;
-        eventually("it watches", || {
+        eventually("the watcher is ready", || {
             size += 1;
             std::fs::write(&temp, format!("title = 'Probe'\nprobe = {size}\n")).unwrap();
             std::fs::rename(&temp, &path).unwrap();
@@ -70,7 +70,7 @@ impl Watcher {
         self.until_after(0, wanted)
     }
 
-    /// Without the first ones, which were told before.
+    /// The first matching event, without the first `before` events.
     #[track_caller]
     fn until_after(&self, before: usize, wanted: impl Fn(&Value) -> bool) -> Value {
         let start = Instant::now();
@@ -79,7 +79,7 @@ impl Watcher {
                 return found.clone();
             }
             let new = || self.events.lock().unwrap()[before..].to_vec();
-            assert!(start.elapsed() < SOON, "it does not come: {:#?}", new());
+            assert!(start.elapsed() < SOON, "no such event: {:#?}", new());
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -94,14 +94,14 @@ impl Watcher {
         self.until(|event| changes(std::slice::from_ref(event), task, key).iter().any(|new| new == value));
     }
 
-    /// What was told of one task, as `event` names.
+    /// The names of the events about one task.
     fn told(&self, task: &str) -> Vec<String> {
         let of = |event: &Value| event["task"] == task;
         self.all().iter().filter(|event| of(event)).map(|event| event["event"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// All that happened before this is told: it has told of a file that came later, and that the file is gone. A name that
-    /// can be no task's makes it read the whole folder and is not journaled.
+    /// Waits until all earlier changes are reported: the watcher has reported a later file and its removal. The invalid
+    /// name makes it read the whole folder and is not journaled.
     #[track_caller]
     fn settle(&self) -> Vec<Value> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -240,14 +240,14 @@ fn what_git_does_is_told_as_gits_and_not_journaled() {
     watcher.settle();
     let edited = |line: &&Value| line["verb"] == "hand-edit" && !line.to_string().contains("t-probe");
     let edits = |sandbox: &Sandbox| journal(sandbox).iter().filter(edited).count();
-    // The watcher still has its own entry in the journal to read when git puts the files back.
+    // When git restores the files, the watcher has not read its own journal entry yet.
     for round in 1..=10 {
         let before = watcher.events.lock().unwrap().len();
         let since = |wanted: &dyn Fn(&Value) -> bool| watcher.until_after(before, wanted);
         let size = |event: &Value, key: &str| changes(std::slice::from_ref(event), "t-0001", key).join("");
         write(&sandbox, "t-0001", &format!("title = 'Task 1'\npriority = 'P3'\nsize = {round}\n"));
         since(&|event| event["via"] == "hand" && size(event, "size") == round.to_string());
-        assert_eq!(edits(&sandbox), round, "only the saves by hand");
+        assert_eq!(edits(&sandbox), round, "only the edits by hand");
         sandbox.git(&["stash", "-q"]);
         since(&|event| event["via"] == "git" && size(event, "priority") == "\"P2\"");
         sandbox.git(&["stash", "pop", "-q"]);
@@ -271,10 +271,10 @@ fn a_folder_that_goes_and_comes_back_is_followed() {
         shell(&sandbox, "rm -r .ralph/tasks");
         let gone = |event: &Value| event["event"] == "removed" && event["task"] == "t-a";
         let count = |is: &dyn Fn(&Value) -> bool| watcher.all().iter().filter(|event| is(event)).count();
-        eventually("it is told as gone", || count(&gone) > round);
+        eventually("the removal is reported", || count(&gone) > round);
         shell(&sandbox, "mkdir .ralph/tasks && printf \"title = 'A'\\n\" > .ralph/tasks/t-a.toml");
         let back = |event: &Value| event["event"] == "created" && event["task"] == "t-a";
-        eventually("it is told as new", || count(&back) > round);
+        eventually("the new file is reported", || count(&back) > round);
     }
     write(&sandbox, "t-a", "title = 'B'\n");
     watcher.until(|event| event["changes"].to_string().contains("\"B\""));
@@ -283,7 +283,7 @@ fn a_folder_that_goes_and_comes_back_is_followed() {
     assert_eq!(told.iter().filter(|event| *event == "created").count(), 3, "{told:?}");
 }
 
-/// The kernel's queue overflows while the watcher cannot read it: it says so, and ends with the right board.
+/// The kernel's queue overflows while the watcher is stopped: it reports that, and ends with the right board.
 #[test]
 fn a_storm_that_it_cannot_follow_is_read_again() {
     let sandbox = Sandbox::new();
@@ -302,7 +302,7 @@ fn a_storm_that_it_cannot_follow_is_read_again() {
     watcher.until(|event| event["event"] == "rescanned");
     let all = watcher.settle();
     let told = |n: &usize| changes(&all, &format!("t-{n:03}"), "size").last().is_some_and(|size| size == "20");
-    assert_eq!((0..500).filter(|n| !told(n)).count(), 0, "not all that was saved is told");
+    assert_eq!((0..500).filter(|n| !told(n)).count(), 0, "some changes are not reported");
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn ten_thousand_changes_end_with_the_right_board() {
     });
     let all = watcher.settle();
     let told = |n: &usize| changes(&all, &format!("t-{n:03}"), "size").last().is_some_and(|size| size == "50");
-    assert_eq!((0..200).filter(|n| !told(n)).count(), 0, "not all that was saved is told");
+    assert_eq!((0..200).filter(|n| !told(n)).count(), 0, "some changes are not reported");
 }
 
 #[test]
@@ -339,7 +339,7 @@ fn an_illegal_save_is_told_and_put_right_only_where_that_is_wanted() {
         let watcher = Watcher::start(&sandbox, if enforce { &["--enforce"] } else { &[] });
         write(&sandbox, "t-a", "title = 'A' # mine\nparent = 't-p'\nstate = 'Done'\n");
         let event = watcher.sees("illegal", "t-a");
-        assert!(event["message"].as_str().unwrap().contains("allowed: "), "what would be legal: {event}");
+        assert!(event["message"].as_str().unwrap().contains("allowed: "), "the allowed moves: {event}");
         watcher.settle();
         let text = sandbox.read_task("t-a");
         assert_eq!(text.contains("state = 'Done'"), !enforce, "{text}");
@@ -443,7 +443,7 @@ fn rules_run_once_they_are_trusted_and_never_before() {
         serde_json::from_str(&std::fs::read_to_string(sandbox.root().join("seen.t-b")).unwrap()).unwrap();
     assert_eq!((&event["event"], &event["task"]), (&"changed".into(), &"t-b".into()));
     assert!(!sandbox.root().join("seen.t-a").exists(), "the filter holds");
-    // Another program: nobody has agreed to that.
+    // Another program, which is not trusted.
     rule(&sandbox, "[[on]]\nevent = 'changed'\nrun = ['touch', 'pwned']\n");
     ralph(&sandbox, &["task", "set", "t-b", "priority=P3"]).ok();
     watcher.until(|event| event["changes"].to_string().contains("P3"));
@@ -460,7 +460,7 @@ impl Watcher {
     }
 }
 
-/// What a file says once it has a whole line.
+/// The text of the file, once it ends with a complete line.
 #[track_caller]
 fn line_in(path: &Path) -> String {
     let text = || std::fs::read_to_string(path).unwrap_or_default();
@@ -506,10 +506,10 @@ fn a_watch_ends_when_what_it_waits_for_has_come() {
     sandbox.write_task("t-a", "title = 'A'\n");
     let mut waiting = real(&sandbox, &["watch", "--until", "t-a done", "--timeout", "60s"]);
     let mut waiting = waiting.stdout(Stdio::null()).spawn().unwrap();
-    eventually("it watches", || is_watching(waiting.id()));
+    eventually("the watcher is ready", || is_watching(waiting.id()));
     ralph(&sandbox, &["done", "t-a", "--force"]).ok();
     assert_eq!(waiting.wait().unwrap().code(), Some(0));
-    assert_eq!(ralph(&sandbox, &["watch", "--until", "t-a done"]).code, 0, "it is so already");
+    assert_eq!(ralph(&sandbox, &["watch", "--until", "t-a done"]).code, 0, "the state is already reached");
     assert_eq!(ralph(&sandbox, &["watch", "--until", "t-a backlog", "--timeout", "1s"]).code, 5);
     assert!(ralph(&sandbox, &["watch", "--until", "t-a"]).fails(2).contains("--until"));
     assert!(ralph(&sandbox, &["watch", "--event", "x"]).fails(2).contains("is not an event"));
@@ -525,29 +525,29 @@ fn a_watch_ends_when_what_it_waits_for_has_come() {
     assert!(people.stdout.contains("moved       t-a      Backlog → Done  by Ada  A"), "{people}");
 }
 
-/// No queue is left for this user: it says so, and looks at the files instead.
+/// The user has no inotify instances left: the watcher reports that and polls the files.
 #[test]
 #[cfg(target_os = "linux")]
 fn without_inotify_it_polls() {
     let sandbox = Sandbox::new();
     sandbox.write_task("t-a", "title = 'A'\n");
-    // As many files as the system lets us have, so that it is the queues that run out.
+    // Raise the limit of open files, so that inotify instances run out first.
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
     let most = rustix::process::Rlimit { current: limit.maximum, maximum: limit.maximum };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, most).unwrap();
     let mut queues = Vec::new();
     while let Ok(queue) = rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::empty()) {
         queues.push(queue);
-        assert!(queues.len() < 100_000, "there is no limit to reach");
+        assert!(queues.len() < 100_000, "the number of inotify instances is not limited");
     }
-    std::fs::File::open("/dev/null").expect("more queues than open files: raise `ulimit -Hn`");
+    std::fs::File::open("/dev/null").expect("more inotify instances than open files: raise `ulimit -Hn`");
     let mut command = real(&sandbox, &["watch", "--json", "--event", "changed"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let out = child.stdout.take().unwrap();
-    // What it saw first is only known to it: the file is saved until it has seen a difference.
+    // Its initial state is unknown to the test, so the file is changed until the watcher reports a difference.
     let told = std::thread::spawn(move || BufReader::new(out).lines().next().unwrap().unwrap());
     let mut size = 0;
-    eventually("it tells of the change", || {
+    eventually("the change is reported", || {
         size += 1;
         write(&sandbox, "t-a", &format!("title = 'B'\nsize = {size}\n"));
         told.is_finished()
@@ -560,7 +560,7 @@ fn without_inotify_it_polls() {
     assert!(out.contains("\"event\":\"changed\"") && out.contains("t-a"), "{out}");
 }
 
-/// Eight writers save states as they like; the watcher keeps the rules.
+/// Eight writers save arbitrary states; the watcher enforces the rules.
 #[test]
 fn a_storm_of_hand_edits_leaves_a_board_that_keeps_the_rules() {
     let sandbox = Sandbox::new();
@@ -603,7 +603,7 @@ fn a_storm_of_hand_edits_leaves_a_board_that_keeps_the_rules() {
     follows_the_table(&sandbox);
 }
 
-/// Each task's states, as the journal has them, lead to the one that its file says; and each that was not legal was put back.
+/// Asserts that the states of each task in the journal form a chain that ends with the state of its file.
 fn follows_the_table(sandbox: &Sandbox) {
     let tasks = ralph(sandbox, &["task", "ls", "--all", "--json"]).json();
     let mut lines = journal(sandbox);
@@ -625,7 +625,7 @@ fn follows_the_table(sandbox: &Sandbox) {
     }
 }
 
-/// Each of these was told wrongly, or not at all, once.
+/// Regression tests: each of these was reported wrongly or not at all.
 #[test]
 fn the_odd_cases_are_told_as_what_they_are() {
     let sandbox = Sandbox::new();
@@ -637,7 +637,7 @@ fn the_odd_cases_are_told_as_what_they_are() {
     ralph(&sandbox, &["move", "t-a", "Research Needed"]).ok();
     let ready = |event: &Value| event["event"] == "ready" && event["task"] == "t-a" && event["command"] == "research";
     watcher.until(ready);
-    // A claim that is over before anybody looks.
+    // A short claim, which may have ended before the watcher looks.
     ralph(&sandbox, &["run", "t-b", "--as", "analyst", "--for", "triage", "--", "true"]).ok();
     watcher.until(|event| event["event"] == "claimed" && event["by"] == "analyst");
     watcher.until(|event| event["event"] == "released" && event["by"] == "analyst");
@@ -647,15 +647,15 @@ fn the_odd_cases_are_told_as_what_they_are() {
     watcher.until(|event| event["via"] == "hand" && event["changes"].to_string().contains("Saved"));
     watcher.until(|event| event["via"] == "verb" && event["changes"].to_string().contains("Set"));
     assert!(journal(&sandbox).iter().any(|line| line["verb"] == "hand-edit" && line.to_string().contains("Saved")));
-    // A state that is left out is the first one, as it was.
+    // A missing state means the first one, so nothing moved.
     write(&sandbox, "t-c", "title = 'C'\nstate = 'Backlog'\n");
     watcher.sees("created", "t-c");
     write(&sandbox, "t-c", "title = 'C'\nlabels = ['x']\n");
     watcher.sees("changed", "t-c");
-    // A name that can be no task's.
+    // An invalid task id.
     std::fs::write(sandbox.root().join(".ralph/tasks/Bad Name.toml"), "title = 'x'\n").unwrap();
     watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("Bad Name"));
-    // A copy of the board is not the board.
+    // A copy of the board in a worktree is not the board.
     ralph(&sandbox, &["worktree", "add", "t-a"]).ok();
     let copy = sandbox.root().join("worktrees/t-a/.ralph/tasks/t-a.toml");
     std::fs::write(&copy, "title = 'Elsewhere'\n").unwrap();
@@ -704,7 +704,7 @@ fn without_a_board_or_settings_that_can_be_read_nothing_is_written() {
     watcher.until(|event| event["event"] == "problem" && event["message"].as_str().unwrap().contains("no board"));
     let start = Instant::now();
     while start.elapsed() < Duration::from_millis(300) {
-        assert!(!board.exists(), "nothing is put in its place");
+        assert!(!board.exists(), "nothing replaces it");
     }
     std::fs::rename(&away, &board).unwrap();
     watcher.until(|event| event["event"] == "solved");
@@ -721,7 +721,7 @@ fn without_a_board_or_settings_that_can_be_read_nothing_is_written() {
     };
     assert!(before.0 >= 1 && !journaled());
     std::fs::write(board.join("config.toml"), config).unwrap();
-    eventually("what was saved in between is journaled once it can be", journaled);
+    eventually("the edit is journaled once the journal can be written", journaled);
 }
 
 #[test]
@@ -758,12 +758,12 @@ fn an_answer_that_cannot_be_written_is_an_error_and_a_reader_that_left_is_not() 
     let output = real(&sandbox, &["task", "ls"]).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
     assert_eq!(output.wait_with_output().unwrap().status.code(), Some(4));
     let mut child = real(&sandbox, &["watch"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    eventually("it watches", || is_watching(child.id()));
+    eventually("the watcher is ready", || is_watching(child.id()));
     drop(child.stdout.take());
     eventually("it ends without a reader", || child.try_wait().unwrap().is_some());
 }
 
-/// The program is a stand-in that keeps what it was given; a desktop is not to be had here.
+/// A stub of the program records its arguments; no desktop is available.
 #[test]
 fn a_question_is_shown_on_the_desktop() {
     let sandbox = Sandbox::new();
@@ -777,7 +777,7 @@ fn a_question_is_shown_on_the_desktop() {
     command.env("PATH", format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()));
     command.args(["watch", "--notify", "--timeout", "60s"]).stdout(Stdio::piped());
     let mut watcher = command.spawn().unwrap();
-    eventually("it watches", || sandbox.root().join(".git/ralph/watch.lock").exists());
+    eventually("the watcher is ready", || sandbox.root().join(".git/ralph/watch.lock").exists());
     ralph(&sandbox, &["claim", "t-a", "--as", "builder"]).ok();
     ralph(&sandbox, &["ask", "t-a", "$(touch x) how long?", "--as", "builder"]).ok();
     let shown = || std::fs::read_to_string(&kept).unwrap_or_default();

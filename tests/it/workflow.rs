@@ -1,4 +1,4 @@
-//! The workflow through the command line: another one than the built-in, the dashboard, the reasons.
+//! The workflow on the command line: custom workflows, the dashboard, and the reasons for refusals.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -194,7 +194,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
     proptest::collection::vec(act, 1..60)
 }
 
-/// A board in memory, with what verbs would do to the disk.
+/// A board in memory, with the effects that commands would have on disk.
 struct Model {
     tasks: Vec<Task>,
     claims: std::collections::BTreeMap<TaskId, Claim>,
@@ -202,7 +202,7 @@ struct Model {
 }
 
 impl Model {
-    /// Two atomic siblings, two plain ones, and a task apart.
+    /// Two atomic siblings, two plain ones, and two tasks without a parent, one of them blocked by the other.
     fn new() -> Self {
         let id = |text: &str| TaskId::new(text).unwrap();
         let mut tasks: Vec<Task> = ["a0", "a1", "b0", "b1", "c0", "c1"]
@@ -304,7 +304,10 @@ impl Model {
         let cancels = !state.terminal && flow.canceling() == Some(&to);
         let by_person = state.leave.contains(&to) || (cancels && self.rules.role_of(&actor.worker).is_none());
         let departs = verdict.departure.is_some();
-        assert!(!departs || self.rules.role_of(&actor.worker).is_none(), "{from} → {to}: only a person is free");
+        assert!(
+            !departs || self.rules.role_of(&actor.worker).is_none(),
+            "{from} → {to}: only a person may leave the workflow"
+        );
         assert!(from == to || by_table || by_person || third || departs, "{from} → {to} is not in the table");
         if verdict.claim == ClaimEffect::Ended {
             self.claims.remove(&id);
@@ -354,7 +357,8 @@ impl Model {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(20_261_116), ..ProptestConfig::default() })]
 
-    /// Random commands by random actors stay inside the table, keep one holder and the limits, and parents behind children.
+    /// Random commands by random workers follow the workflow, keep one holder and the limits, and keep parents behind
+    /// children.
     #[test]
     fn whatever_is_tried_the_rules_hold(acts in acts()) {
         let mut model = Model::new();
@@ -375,7 +379,7 @@ fn a_file_without_a_state_moves_like_any_other() {
     sandbox.ralph(&["claim", "odd", "--as", "builder"]).ok();
     assert!(sandbox.read_task("odd").contains("state = \"Plan in Progress\""));
     sandbox.ralph(&["undo", "--force"]).ok();
-    assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"), "a claim that is taken back leaves none");
+    assert!(sandbox.ralph(&["reap"]).stderr.contains("nothing to do"), "no claim remains after the undo");
 }
 
 #[test]
@@ -520,7 +524,7 @@ fn claim(worker: Worker, command: Option<String>) -> Claim {
     }
 }
 
-/// The variables were read from the shells of the real programs.
+/// The variables were read from the shells of the real hosts.
 #[test]
 fn whoever_runs_inside_an_agent_host_is_held_to_the_workflow_whatever_its_name() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! Worktrees: made with gix, and git agrees with every one of them.
+//! Worktrees: created with gix, and consistent for git.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -82,11 +82,7 @@ fn force_throws_the_files_away_and_keeps_the_commits() {
     assert_eq!(removed["branch_deleted"], false);
     assert!(!path(&sandbox).exists() && sandbox.git(&["branch"]).contains("feature/t-x7"));
     sandbox.ralph(&["worktree", "add", "x7"]).ok();
-    assert_eq!(
-        std::fs::read_to_string(path(&sandbox).join("code.txt")).unwrap(),
-        "two\n",
-        "the branch is taken up again"
-    );
+    assert_eq!(std::fs::read_to_string(path(&sandbox).join("code.txt")).unwrap(), "two\n", "the branch is used again");
 }
 
 #[test]
@@ -200,7 +196,7 @@ fn every_file_is_as_git_would_have_made_it() {
     assert!(!sandbox.git(&["branch"]).contains("later"));
 }
 
-/// Killed at any of its system calls: git finds nothing wrong, and the next try makes it.
+/// Killed at any system call: git finds no errors, and the next try creates the worktree.
 #[test]
 fn a_worktree_whose_making_was_killed_is_made_anew() {
     let sandbox = committed();
@@ -226,7 +222,7 @@ fn a_worktree_whose_making_was_killed_is_made_anew() {
     }
 }
 
-/// What git ignores is somebody's, too: a build's own folders go, and a person's own worktree stays.
+/// Ignored files are kept too: only a build's own folders are removed, and a person's own worktree stays.
 #[test]
 fn ignored_files_are_rescued_and_a_persons_own_worktree_stays() {
     let sandbox = Sandbox::new();

@@ -76,7 +76,7 @@ fn clock(text: &str) -> Option<Time> {
     let half = if rest.starts_with("pm") { Some(12) } else { rest.starts_with("am").then_some(0) };
     match half {
         Some(more) => hour = hour % 12 + more,
-        // A bare number is no time of day.
+        // A bare number is not a time of day.
         None if !text[digits.len()..].starts_with(':') => return None,
         None => {}
     }

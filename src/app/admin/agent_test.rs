@@ -190,7 +190,7 @@ fn look_at(ws: &Workspace, profile: String, run: Run) -> Result<AgentTest, Failu
         AgentCheck { what: "write a file in its worktree", ok: committed || has_changes(&run.dir) },
         AgentCheck { what: "commit it on its branch", ok: committed },
         AgentCheck { what: "write a document", ok: !plan.contains("- [ ]") },
-        AgentCheck { what: "call the board", ok: task.state.as_str() == "In Review" || !ws.notes(&id)?.is_empty() },
+        AgentCheck { what: "run ralph", ok: task.state.as_str() == "In Review" || !ws.notes(&id)?.is_empty() },
         AgentCheck { what: "complete the task", ok: task.state.as_str() == "In Review" },
     ];
     let (refused, confined) = (run.refused.clone(), run.confined);

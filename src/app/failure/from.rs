@@ -27,7 +27,10 @@ impl From<FsError> for Failure {
                 .hint(Hint::step(
                     "this program cannot write to the main worktree or the git directory, which contain the board",
                 ))
-                .hint(Hint::run("mcp", "to change the board from a sandbox: the agent host starts it outside"));
+                .hint(Hint::run(
+                    "mcp",
+                    "to change the board from a sandbox; the agent host runs it outside the sandbox",
+                ));
         }
         failure
     }

@@ -95,7 +95,7 @@ impl Failure {
     fn from_actor(refusal: &Refusal, message: String) -> Self {
         match refusal {
             Refusal::UndoesState { .. } => Self::refused(Code::UnknownState, message)
-                .hint(Hint::run("workflow use NAME", "to return to the workflow that has it")),
+                .hint(Hint::run("workflow use NAME", "to return to a workflow with this state")),
             Refusal::PeopleOnly { .. } | Refusal::FlagNeedsPerson { .. } => {
                 Self::refused(Code::NeedsPerson, message).hint(Hint::step("leave it to a person"))
             }

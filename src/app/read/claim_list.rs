@@ -20,7 +20,7 @@ pub struct ClaimLine {
     /// Lasts as long as a process does.
     pub held: bool,
     pub live: bool,
-    /// `here`, `here only` if it is not on the remote yet, or `elsewhere`.
+    /// `here`, `not published` if it is not on the remote yet, or `elsewhere`.
     pub place: &'static str,
     /// The files of the task's plan, which no other claim may cover.
     pub paths: Scope,
@@ -72,7 +72,7 @@ pub(super) fn claim_line(board: &Board, several: bool, id: &TaskId, claim: &Clai
         live: claim.live,
         place: match (claim.foreign, &claim.remote) {
             (true, _) => "elsewhere",
-            (false, None) if several => "here only",
+            (false, None) if several => "not published",
             _ => "here",
         },
         paths: claim.paths.clone(),

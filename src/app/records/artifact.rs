@@ -126,7 +126,7 @@ pub fn write_artifact(
     let date = FrontMatter::read(&before.text).get("date").unwrap_or_default().to_owned();
     let blank = before.text == skeleton(made.kind, &date, &subject);
     if !blank && before.text != text && seen != Some(before.version.as_str()) {
-        let message = format!("{} already has a text, version {}", made.path, before.version);
+        let message = format!("{} already has content (version {})", made.path, before.version);
         return Err(
             Failure::refused(Code::WrittenAlready, message).hint(Hint::step("read it first, then pass its version"))
         );

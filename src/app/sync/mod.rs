@@ -73,7 +73,7 @@ pub struct SyncAsk {
     /// Read everything, including issues that seem unchanged.
     pub full: bool,
     /// Continue even if many issues would disappear or be closed.
-    pub anyway: bool,
+    pub force: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

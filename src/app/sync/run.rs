@@ -324,13 +324,13 @@ impl<'a> SyncPass<'a> {
             (closes(Decision::Push) + all.retire.len(), "issues would be closed on GitHub"),
         ];
         let Some((count, what)) =
-            found.into_iter().find(|(count, _)| *count > limit).filter(|_| !self.ask.anyway && !self.ask.dry_run)
+            found.into_iter().find(|(count, _)| *count > limit).filter(|_| !self.ask.force && !self.ask.dry_run)
         else {
             return Ok(());
         };
         Err(Failure::refused(Code::TooMuch, format!("{count} of {linked} {what}; nothing was changed"))
             .hint(Hint::run("sync --dry-run", "to see what would change"))
-            .hint(Hint::option("--anyway", "to continue anyway")))
+            .hint(Hint::option("--force", "to continue")))
     }
 
     /// Records what is left for a person after the sync, in the result and in the files.

@@ -1,4 +1,4 @@
-//! `sync --watch`: waits until the board changes, or until GitHub is to be read again.
+//! `sync --watch`: waits until the board changes, or until the next poll of GitHub is due.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -138,7 +138,7 @@ fn chosen(board: &Board, choice: Choice, role: Option<&str>, claim: Option<Claim
 
 fn nothing(ws: &Workspace, board: &Board, role: Option<&str>) -> Failure {
     let whom = role.map(|role| format!(" for {role}")).unwrap_or_default();
-    let failure = Failure::new(FailureKind::Nothing, Code::NothingReady, format!("there is no work{whom} now"));
+    let failure = Failure::new(FailureKind::Nothing, Code::NothingReady, format!("no work{whom}"));
     let failure = failure.hint(Hint::Ready);
     let overlapping = (0..board.tasks().len()).find(|&at| board.overlap_at(at, ws.rules()).is_some());
     let failure = match overlapping {

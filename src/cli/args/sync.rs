@@ -33,7 +33,7 @@ pub struct SyncRunArgs {
     pub full: bool,
     /// Continue even if many issues are missing or would be closed
     #[arg(long)]
-    pub anyway: bool,
+    pub force: bool,
     /// Keep running, and sync when the board changes
     #[arg(long, conflicts_with = "dry_run")]
     pub watch: bool,

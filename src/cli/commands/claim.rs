@@ -90,7 +90,7 @@ pub fn list(session: &Session<'_>, command: &ClaimsCommand) -> Answer {
 fn row(claim: &ClaimLine) -> Vec<Cell> {
     let rest = [
         cell(claim.host.as_str(), style::DIM),
-        cell(claim.place, if claim.place == "here only" { style::WARN } else { style::DIM }),
+        cell(claim.place, if claim.place == "not published" { style::WARN } else { style::DIM }),
         cell(claim.title.as_str(), style::PLAIN),
     ];
     holder(claim).into_iter().chain(rest).collect()

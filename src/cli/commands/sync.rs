@@ -30,7 +30,7 @@ fn ask(session: &Session<'_>, args: &SyncRunArgs) -> Result<SyncAsk, app::Failur
         _ => Directions::Both,
     };
     let only = session.with(|ws| ws.find_all(&args.tasks))?.into_iter().collect();
-    Ok(SyncAsk { only, directions, dry_run: args.dry_run, full: args.full, anyway: args.anyway })
+    Ok(SyncAsk { only, directions, dry_run: args.dry_run, full: args.full, force: args.force })
 }
 
 fn sync(session: &Session<'_>, args: &SyncRunArgs) -> Answer {
@@ -80,7 +80,7 @@ struct Progress<'a> {
     said: Cell<Option<Instant>>,
 }
 
-/// How often progress is printed if standard error is no terminal.
+/// How often progress is printed if standard error is not a terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
 impl<'a> Progress<'a> {
@@ -218,9 +218,9 @@ fn line(row: &PlanRow, width: Option<usize>) -> String {
         Way::Comment if row.local.is_some() => format!("to GitHub: {here}"),
         Way::Comment => format!("from GitHub: {there}"),
         Way::Conflict => {
-            let sides = [("here", here), ("there", there)];
+            let sides = [("local", here), ("remote", there)];
             let lines: String =
-                sides.iter().map(|(side, text)| format!("    {side:<5}  {}\n", fit(text, 11))).collect();
+                sides.iter().map(|(side, text)| format!("    {side:<6}  {}\n", fit(text, 12))).collect();
             return format!("  {task}{number}{}\n{lines}", paint(style::DIM, &row.what));
         }
     };

@@ -193,7 +193,7 @@ pub fn pick_actionable_issue() -> Tool {
     tool(
         "ralph_hero__pick_actionable_issue",
         Nature::Reads,
-        "Get the best issue in a workflow state that is neither claimed by another worker nor blocked; issues that you hold come first. It is not claimed: \
+        "Get the best issue in a workflow state that is neither claimed by another worker nor blocked; issues that you have claimed come first. It is not claimed: \
          move it with __LOCK__ next, and pick again if that is refused.",
         &[("found", "boolean"), ("alternatives", "integer")],
         |call: &Call<'_>, args: PickArgs| {

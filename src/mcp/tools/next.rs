@@ -54,7 +54,7 @@ pub fn next() -> Tool {
     Tool::new(
         "next",
         Nature::Either,
-        "Start here: claims the best ready task for you and returns its details and instructions. A task that you already hold comes first.",
+        "Start here: claims the best ready task for you and returns its details and instructions. Your own claim comes first.",
         &[
             ("found", "boolean"),
             ("command", "string"),

@@ -20,7 +20,7 @@ pub fn status() -> Tool {
     Tool::new(
         "status",
         Nature::Reads,
-        "Get an overview of the board: tasks per state, claims, ready tasks per role, stuck tasks and tasks handed to a person.",
+        "Get an overview: tasks per state, claims, ready tasks per role, stuck tasks, tasks handed to a person.",
         &[("states", "object"), ("claims", "array"), ("ready", "array"), ("stuck", "array"), ("problems", "integer")],
         |call: &Call<'_>, _: Args| -> Result<Value, Failure> { Ok(short(&app::status(call.ws)?)) },
     )

@@ -27,7 +27,7 @@ pub struct Read<'a> {
 pub fn utf8<'a>(file: &str, bytes: &'a [u8]) -> Result<&'a str, Problem> {
     std::str::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-        Problem::at(file, &valid, valid.len(), "not UTF-8 from here on").hint("save the file as UTF-8")
+        Problem::at(file, &valid, valid.len(), "invalid UTF-8").hint("save the file as UTF-8")
     })
 }
 
@@ -424,6 +424,6 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_are_placed() {
-        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: not UTF-8 from here on");
+        assert_eq!(utf8("f", b"title = \"\xff\"").unwrap_err().to_string(), "f:1:10: invalid UTF-8");
     }
 }

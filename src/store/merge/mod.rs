@@ -98,7 +98,7 @@ fn decide(base: &TomlLeaves, ours: &TomlLeaves, theirs: &TomlLeaves) -> (TomlLea
     (agreed, conflicts)
 }
 
-/// Merges data about an issue that two clones have recorded differently. This is no conflict for a person. The base is then
+/// Merges data about an issue that two clones have recorded differently. This is not a conflict for a person. The base is then
 /// unknown: the next sync compares the values again, and asks a person if necessary.
 fn noted(key: &Key, ours: Option<&Value>) -> Option<Value> {
     ours.filter(|_| !key.as_str().starts_with("github.base.")).cloned()

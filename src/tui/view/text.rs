@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(cut("\u{644}\u{627}\u{644}\u{627}", 2), "\u{644}…");
     }
 
-    /// The time of this was once quadratic in the length.
+    /// This once took quadratic time.
     #[test]
     fn a_very_long_word_is_broken_to_its_end_and_looked_at_no_further_than_needed() {
         let word = "x".repeat(1 << 20);

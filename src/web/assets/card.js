@@ -22,7 +22,7 @@ function foot(task) {
     ...(task.labels || []).map((label) => h('span', { class: 'label' }, label)),
     task.blocked && h('span', { class: 'mark blocked', title: 'Blocked' }, waits(task)),
     task.ready && h('span', { class: 'mark ready' }, 'ready'),
-    task.children && h('span', { class: 'dim' }, `${task.children} below`),
+    task.children && h('span', { class: 'dim' }, task.children === 1 ? '1 child' : `${task.children} children`),
     task.owner && owner(task),
   ].filter(Boolean);
   return parts.length ? h('div', { class: 'card-foot' }, parts) : null;

@@ -11,7 +11,7 @@ export async function showDashboard() {
     h('h1', {}, 'Dashboard'),
     h('dl', { class: 'numbers' },
       number('open', now.open), number('ready', now.ready, 'good'), number('claimed', status.claims.length, 'live'),
-      number('blocked', now.blocked, 'bad'), number('for a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
+      number('blocked', now.blocked, 'bad'), number('handed to a person', status.waiting_for_person.length, 'warn'), number('problems', status.problems, 'bad')),
     h('div', { class: 'panels' },
       problems(status.problem_list || []),
       spending(costs),

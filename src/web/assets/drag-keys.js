@@ -73,7 +73,7 @@ async function choose(way) {
 }
 
 function words(target) {
-  if (!target) return 'its present column';
+  if (!target) return 'its current column';
   if (!target.allowed) return `not allowed, ${target.refusal.message}`;
   return target.outside ? `allowed, outside the workflow: ${target.outside}` : 'allowed';
 }

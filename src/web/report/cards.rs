@@ -50,7 +50,7 @@ fn card(out: &mut String, task: &TaskView) {
     let _ = write!(out, "<div class=\"card-foot\">{labels}");
     if task.blocked {
         let _ = match task.open_blockers.len() {
-            0 => write!(out, "<span class=\"mark blocked\">⊘ waits with its parent</span>"),
+            0 => write!(out, "<span class=\"mark blocked\">⊘ blocked, because its parent is blocked</span>"),
             count => write!(out, "<span class=\"mark blocked\">⊘ blocked by {count}</span>"),
         };
     }

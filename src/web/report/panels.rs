@@ -101,7 +101,7 @@ fn role(queue: &RoleQueue) -> String {
     let limit = queue.limit.map(|limit| format!(" of {limit}")).unwrap_or_default();
     let first: String = queue.first.iter().map(|task| format!("<li>{}</li>", brief(task, ""))).collect();
     format!(
-        "<strong>{}</strong> <span class=\"dim\">{}{limit} at work, {} ready</span><ul class=\"plain small\">{first}</ul>",
+        "<strong>{}</strong> <span class=\"dim\">{}{limit} claimed, {} ready</span><ul class=\"plain small\">{first}</ul>",
         escape(&queue.role),
         queue.at_work,
         queue.count

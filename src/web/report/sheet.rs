@@ -101,7 +101,7 @@ fn history(out: &mut String, id: &TaskId, lines: &[&LogLine]) {
     if lines.is_empty() {
         return;
     }
-    let _ = write!(out, "<details><summary>History ({})</summary><ol class=\"history\">", lines.len());
+    let _ = write!(out, "<details><summary>Journal ({})</summary><ol class=\"history\">", lines.len());
     for entry in lines {
         let _ = write!(
             out,

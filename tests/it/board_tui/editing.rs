@@ -1,4 +1,4 @@
-//! What a person writes: saved, or kept; and what is under way when they go on or leave.
+//! Text that a person types is saved or kept, and so are unfinished edits when they continue or quit.
 
 use std::process::Command;
 
@@ -30,7 +30,7 @@ fn an_edit_is_saved_and_one_that_cannot_be_is_never_lost() {
     assert!(!sandbox.read_task(&task).contains("twice"));
 }
 
-/// A board whose editor is a script.
+/// A board with a script as the editor.
 fn edited<'a>(sandbox: &'a Sandbox, script: &str) -> Terminal<'a> {
     let editor = sandbox.outside("editor.sh");
     std::fs::write(&editor, script).unwrap();
@@ -40,13 +40,13 @@ fn edited<'a>(sandbox: &'a Sandbox, script: &str) -> Terminal<'a> {
     terminal
 }
 
-/// Nothing on the board can be changed while it is there.
+/// Holds the lock of the board until it is dropped.
 struct Locked(std::process::Child);
 
 impl Locked {
     fn new(sandbox: &Sandbox) -> Self {
         let lock = sandbox.root().join(".git/ralph/lock");
-        // Without another process that would live on with the lock.
+        // `exec`, so that no other process keeps the lock.
         let line = "exec 9>>\"$1\"; flock 9; exec sleep 600";
         let holder = Command::new("sh").args(["-c", line, "sh"]).arg(&lock).spawn().unwrap();
         while finish(Command::new("flock").arg("-n").arg(&lock).arg("true")).code == 0 {}
@@ -114,9 +114,9 @@ fn two_edits_that_wait_for_the_board_are_both_saved() {
     let terminal = edited(&sandbox, "sed -i 's/^title = \"/&New /' \"$1\"\n");
     let locked = Locked::new(&sandbox);
     terminal.press(&["e"]);
-    terminal.shows("at it …");
+    terminal.shows("working …");
     terminal.press(&["j", "e"]);
-    terminal.shows("at it …");
+    terminal.shows("working …");
     drop(locked);
     terminal.until("both", |screen| screen.contains("New First") && screen.contains("New Second"));
 }
@@ -128,7 +128,7 @@ fn what_is_under_way_stops_neither_reading_nor_is_it_dropped_by_quitting() {
     let terminal = Terminal::board(&sandbox, (80, 24));
     let locked = Locked::new(&sandbox);
     terminal.press(&["c"]);
-    terminal.shows("at it …");
+    terminal.shows("working …");
     terminal.press(&["Enter"]);
     terminal.shows("history ──");
     terminal.press(&["q", "q"]);

@@ -15,7 +15,7 @@ fn frames<'a>(ws: &'a Workspace, size: (u16, u16), keys: &[KeyCode]) -> Frames<'
     frames
 }
 
-/// With something to read on every screen; verbs are refused, at length.
+/// Every screen has content, and commands are refused with long messages.
 #[test]
 fn no_size_and_no_key_makes_a_full_board_panic() {
     let sandbox = demo();

@@ -1,4 +1,4 @@
-//! `ralph help agents`: what it says is in `llms.txt`, and an agent that follows it gets from a claim to the end.
+//! `ralph help agents`: the page is part of `llms.txt`, and an agent that follows it completes a task.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ fn page() -> String {
     Sandbox::bare().ralph(&["help", "agents"]).ok()
 }
 
-/// The command of the page that begins so, with the task's id and command in it.
+/// The command of the page with this start, filled in with the task's id and command.
 fn step(start: &str, task: &str, command: &str) -> Vec<String> {
     let codes = parse(&page()).codes;
     let found = codes.iter().map(|(code, _)| code).find(|code| code.starts_with(start));
@@ -66,7 +66,7 @@ fn an_agent_that_follows_the_page_finishes_a_task() {
     sandbox.git_in(&worktree, &["commit", "-q", "-m", "Write a greeting"]).ok();
     run("ralph move").ok();
     assert_eq!(sandbox.ralph(&["show", &task, "--json"]).json()["state"], "In Review");
-    assert_eq!(follow(&sandbox, &step("ralph next", "", "")).code, 5, "there is no more work");
+    assert_eq!(follow(&sandbox, &step("ralph next", "", "")).code, 5, "no tasks are left");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Every command line on a page can be typed: its commands and options exist.
+//! Every command line on a page is valid: its commands and options exist.
 
 use clap::Command;
 
@@ -24,7 +24,7 @@ fn typed(line: &str) -> Vec<Vec<String>> {
     found
 }
 
-/// A line of shell cut at pipes, `;`, `&`, `$(…)` and redirections, without its comment.
+/// A shell line split at pipes, `;`, `&`, `$(…)` and redirections, without its comment.
 fn simple_commands(line: &str) -> Vec<String> {
     let (mut parts, mut quote, mut before) = (vec![String::new()], None, ' ');
     // The quotes around each `$(`.
@@ -56,7 +56,7 @@ fn simple_commands(line: &str) -> Vec<String> {
         }
         before = c;
     }
-    // What is left of a text around `$(…)` is no command.
+    // The rest of a text around `$(…)` is not a command.
     parts.retain(|part| shlex::split(part).is_some_and(|words| !words.is_empty()));
     parts.iter().map(|part| part.trim().trim_start_matches("do ").to_owned()).collect()
 }
@@ -65,7 +65,7 @@ fn last(parts: &mut [String]) -> &mut String {
     parts.last_mut().unwrap()
 }
 
-/// The lines of shell of a block, with their lines in the page.
+/// The shell lines of a block, with their lines in the page.
 fn lines(block: &Block) -> Vec<(usize, String)> {
     let found = match block.language.as_deref() {
         Some("sh") => commands(&block.text),
@@ -93,9 +93,9 @@ fn every_command_of_a_block_can_be_parsed() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-/// What is wrong with a command that a sentence names, such as `ralph runs tail x7kq -f`.
+/// The problem with a command that a sentence names, such as `ralph runs tail x7kq -f`.
 fn trouble(command: &Command, text: &str) -> Option<String> {
-    // A page of help that clap knows nothing of.
+    // A help page that is not a clap command.
     if text == "ralph help agents" {
         return None;
     }
@@ -124,7 +124,7 @@ fn has_option(command: &Command, typed: &str) -> bool {
     }) || ["--version", "--help", "-h", "-"].contains(&name)
 }
 
-/// Whether some command has an option of this name.
+/// Whether any command has an option of this name.
 fn is_option_of_some(command: &Command, name: &str) -> bool {
     has_option(command, name) || command.get_subcommands().any(|sub| is_option_of_some(sub, name))
 }

@@ -1,15 +1,15 @@
-//! Every link of a page leads to a file and a heading that are there, on GitHub and in the book.
+//! Every link of a page leads to an existing file and heading, on GitHub and in the book.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::markdown::{anchors, parse};
 use super::{all_pages, checkout, read};
 
-/// Pages of the repository by their addresses on GitHub, as the book links what is outside of `docs/`.
+/// GitHub URLs of this repository, which the book uses for files outside of `docs/`.
 const HERE: [&str; 2] =
     ["https://github.com/ralph-board/ralph/blob/main/", "https://github.com/ralph-board/ralph/tree/main/"];
 
-/// The path without `..`, from the root of the repository; none outside of it.
+/// The path without `..`, from the root of the repository; `None` if it leads outside.
 fn resolved(page: &str, link: &str) -> Option<PathBuf> {
     let mut found = PathBuf::new();
     for part in Path::new(page).parent()?.join(link).components() {
@@ -26,7 +26,7 @@ fn resolved(page: &str, link: &str) -> Option<PathBuf> {
     Some(found)
 }
 
-/// What is wrong with a link of a page.
+/// The problem with a link of a page.
 fn trouble(page: &str, link: &str) -> Option<String> {
     let (path, heading) = link.split_once('#').map_or((link, None), |(path, heading)| (path, Some(heading)));
     let here = HERE.iter().find_map(|start| path.strip_prefix(start));

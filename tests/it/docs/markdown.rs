@@ -1,32 +1,33 @@
-//! What the tests need of a Markdown page: fenced blocks with the orders before them, links, headings and inline code.
+//! The parts of a Markdown page that tests need: fenced blocks with their directives, links, headings and inline code.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
-/// A comment before a block, which neither GitHub nor mdBook shows: it says how a test runs the block.
+/// A directive: a comment before a block, invisible on GitHub and in mdBook, that says how a test runs the block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// `<!-- not run: REASON -->`
     NotRun(String),
-    /// `<!-- exit CODE -->`: the last command ends with it.
+    /// `<!-- exit CODE -->`: the exit code of the last command.
     Exit(i32),
-    /// `<!-- new repository: COMMANDS -->`: the block starts in another one.
+    /// `<!-- new repository: COMMANDS -->`: the block starts in another repository.
     NewRepository(String),
     /// `<!-- first: COMMANDS -->`: run before the block.
     First(String),
-    /// `<!-- until stopped: COMMANDS -->`: the command is stopped once these have run and it has said what the page shows.
+    /// `<!-- until stopped: COMMANDS -->`: the command is stopped once these have run and it has printed the page's
+    /// output.
     UntilStopped(String),
 }
 
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// The first word after the fence; none for indented code.
+    /// The first word after the fence; `None` for indented code.
     pub language: Option<String>,
     pub text: String,
-    /// Of its first line of content, from 1.
+    /// The line of its first line of content, from 1.
     pub line: usize,
-    /// Its fence with everything inside, in the page's text.
+    /// The range of the whole block with its fences, in the page's text.
     pub place: Range<usize>,
     pub orders: Vec<Order>,
 }
@@ -34,12 +35,12 @@ pub struct Block {
 #[derive(Debug, Default)]
 pub struct Page {
     pub blocks: Vec<Block>,
-    /// With their lines.
+    /// Each with its line.
     pub links: Vec<(String, usize)>,
     pub codes: Vec<(String, usize)>,
-    /// Titles of headings, as text.
+    /// The headings, as text.
     pub headings: Vec<String>,
-    /// Comments that are no order.
+    /// Comments that are not directives.
     pub unknown: Vec<String>,
 }
 
@@ -83,7 +84,7 @@ pub fn parse(text: &str) -> Page {
             }
             Event::End(TagEnd::CodeBlock) => page.blocks.extend(block.take()),
             Event::Start(Tag::Paragraph) => {
-                assert!(orders.is_empty(), "an order must stand right before its block: {orders:?}");
+                assert!(orders.is_empty(), "a directive must be right before its block: {orders:?}");
             }
             Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
             Event::End(TagEnd::Heading(_)) => page.headings.extend(heading.take()),
@@ -106,7 +107,7 @@ pub fn parse(text: &str) -> Page {
             _ => {}
         }
     }
-    assert!(orders.is_empty(), "an order must stand right before its block: {orders:?}");
+    assert!(orders.is_empty(), "a directive must be right before its block: {orders:?}");
     page
 }
 
@@ -116,7 +117,7 @@ pub fn anchor(title: &str) -> String {
     kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
-/// The anchors of a page: one that is there already gets a number.
+/// The anchors of a page: repeated ones get a number.
 pub fn anchors(page: &Page) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for title in &page.headings {
@@ -132,7 +133,8 @@ pub fn anchors(page: &Page) -> Vec<String> {
     found
 }
 
-/// The commands of a `sh` block with their first lines, from 0: one goes on where a line ends in `\` or `|`, or inside quotes.
+/// The commands of a `sh` block with their first lines, from 0. A command continues after `\` or `|`, and inside
+/// quotes.
 pub fn commands(text: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut open: Option<(usize, String)> = None;
@@ -150,7 +152,7 @@ pub fn commands(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Whether a quote is left open at the end.
+/// Whether a quote is still open at the end.
 fn is_quoted(text: &str) -> bool {
     let mut quote = None;
     let mut before = ' ';
@@ -169,7 +171,7 @@ fn is_quoted(text: &str) -> bool {
     quote.is_some()
 }
 
-/// A command that a `console` block shows, and what it printed.
+/// A command in a `console` block, with its output.
 #[derive(Debug, Clone)]
 pub struct Typed {
     pub line: usize,
@@ -177,7 +179,7 @@ pub struct Typed {
     pub output: Vec<String>,
 }
 
-/// The commands of a `console` block, which begin with `$ `.
+/// The commands of a `console` block, which start with `$ `.
 pub fn console(text: &str) -> Vec<Typed> {
     let mut found: Vec<Typed> = Vec::new();
     for (line, shown) in text.lines().enumerate() {

@@ -1,6 +1,6 @@
-//! The book and the other pages: their commands run, their links lead somewhere, and their references are current.
+//! The book and the other pages: their commands run, their links work, and their references are current.
 
-// The pages are followed on Linux alone.
+// The pages are run only on Linux.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod agents;
@@ -16,7 +16,7 @@ mod versions;
 
 use std::path::{Path, PathBuf};
 
-/// The repository.
+/// The root of the repository.
 fn checkout() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -25,12 +25,12 @@ fn read(page: &str) -> String {
     std::fs::read_to_string(checkout().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// Whether pages are to be brought up to date instead of compared.
+/// Whether to update pages instead of comparing them.
 fn blesses() -> bool {
     std::env::var_os("RALPH_BLESS").is_some()
 }
 
-/// Every page that people and agents read, with its path in the repository.
+/// Every page for people and agents, with its path in the repository.
 fn all_pages() -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![checkout().join("docs")];

@@ -1,6 +1,6 @@
-//! Whether a command printed what a page shows: `…` stands for anything, ids are the page's, times and hashes are any.
+//! Compares the output of a command with a page: `…` matches anything, ids are mapped, times and hashes are masked.
 
-/// Ids of the page with those that the tasks really have.
+/// The ids in the page, with the real ids of the tasks.
 #[derive(Debug, Default)]
 pub struct Names {
     known: Vec<(String, String)>,
@@ -32,7 +32,7 @@ impl Names {
         self.known.iter().any(|(known, _)| known == page)
     }
 
-    /// What is typed for what the page says; ids also without their prefix.
+    /// Replaces the ids of the page by the real ones, also without their prefix.
     pub fn typed(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (page, real) in &self.known {
@@ -42,12 +42,12 @@ impl Names {
         text
     }
 
-    /// What the page says for what was printed.
+    /// Replaces the real ids by those of the page.
     pub fn shown(&self, text: &str) -> String {
         self.known.iter().fold(text.to_owned(), |text, (page, real)| text.replace(real, page))
     }
 
-    /// The first id of an output is that of the page's comment: `# prints the new task, such as t-x7kq`.
+    /// Maps the first id of an output to the one in the page's comment: `# prints the new task, such as t-x7kq`.
     pub fn learn_from_comment(&mut self, command: &str, output: &str) {
         let Some((_, comment)) = command.rsplit_once(" # ") else { return };
         if let (Some(page), Some(real)) = (ids(comment).first(), ids(output).first()) {
@@ -55,7 +55,7 @@ impl Names {
         }
     }
 
-    /// Ids of lines that are the same but for their ids.
+    /// Maps ids in lines that differ only in their ids.
     pub fn learn(&mut self, expected: &[String], actual: &str) {
         let mut lines = actual.lines();
         for line in expected {
@@ -92,7 +92,7 @@ fn without_ids(line: &str) -> String {
     ids(line).iter().fold(line.to_owned(), |line, id| line.replace(id, "t-____"))
 }
 
-/// Times, durations, hashes, ports and tokens, which differ from run to run, as one word each; spaces as one.
+/// Replaces times, durations, hashes, ports and tokens, which differ between runs, and collapses spaces.
 fn masked(line: &str) -> String {
     let words = line.split_whitespace().enumerate().map(|(at, word)| {
         let core = word.trim_matches([',', ';', '(', ')', '.', '"']);
@@ -103,7 +103,7 @@ fn masked(line: &str) -> String {
             && core.trim_start_matches(|c: char| c.is_ascii_digit()).len() == 1
             && core.ends_with(['s', 'm', 'h']);
         let is_hash = core.len() == 8 && digits > 0 && core.chars().all(|c| c.is_ascii_hexdigit());
-        // The id of a line of the journal, with which such a line begins.
+        // The id at the start of a line of the journal.
         let is_id = at == 0 && core.len() == 10 && core.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
         let is_number = digits >= 4 && core.len() == digits;
         match () {
@@ -114,7 +114,7 @@ fn masked(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// A path without the date in it.
+/// A path without its date.
 fn undated(word: &str) -> String {
     let is_date =
         |part: &str| part.char_indices().all(|(at, c)| if at == 4 || at == 7 { c == '-' } else { c.is_ascii_digit() });
@@ -126,7 +126,7 @@ fn undated(word: &str) -> String {
     word.to_owned()
 }
 
-/// Whether a line is what the page shows; `…` stands for any text.
+/// Whether a line matches the page; `…` matches any text.
 pub fn fits(expected: &str, actual: &str) -> bool {
     let (expected, actual) = (masked(expected), masked(actual));
     let mut parts = expected.split('…').map(str::trim);
@@ -144,8 +144,8 @@ pub fn fits(expected: &str, actual: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Whether an output is what the page shows; a line of `…` stands for any lines. Tasks that are alike but for their random ids come
-/// in any order.
+/// Whether an output matches the page; a line of `…` matches any lines. Tasks that differ only in their random ids may
+/// come in any order.
 pub fn is_as_shown(expected: &[String], actual: &[String]) -> bool {
     let sorted = |lines: &[String]| {
         let mut lines: Vec<String> =
@@ -167,7 +167,7 @@ fn is_in_order(expected: &[String], actual: &[String]) -> bool {
     }
 }
 
-/// Lines without empty ones at the end.
+/// The lines of a text, without empty ones at the end.
 pub fn lines(text: &str) -> Vec<String> {
     text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
 }

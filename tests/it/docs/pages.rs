@@ -1,7 +1,7 @@
-//! Every command block of the pages is run, page by page, in a repository of its own, as a newcomer would run it.
+//! Runs every command block of the pages, page by page, in a new repository, as a newcomer would.
 //!
-//! A comment before a block that no reader sees says how it is run, see [`Order`]. A `sh` block must succeed; what a `console`
-//! block shows must be what its commands print. `RALPH_BLESS=1` writes what they print now into the page.
+//! Invisible comments before a block say how it is run, see [`Order`]. A `sh` block must succeed; the commands of a
+//! `console` block must print the output that it shows. `RALPH_BLESS=1` writes the current output into the page.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use super::outputs::{Names, fits, is_as_shown, lines};
 use super::{all_pages, blesses, checkout, read};
 use crate::sandbox::{RALPH, SOON, Sandbox, eventually, is_watching};
 
-/// Someone who reads a page and types what it shows.
+/// A person who reads a page and types its commands.
 struct Reader {
     sandbox: Sandbox,
-    /// Where the last command left the shell.
+    /// The current folder after the last command.
     folder: PathBuf,
     names: Names,
     repositories: usize,
 }
 
-/// What a command printed on both streams, and how it ended.
+/// The output of a command on both streams, and its exit code.
 struct Said {
     text: String,
     code: i32,
@@ -41,7 +41,7 @@ impl Reader {
         reader
     }
 
-    /// A repository with one commit, and a way to what belongs to ralph.
+    /// A repository with one commit.
     fn open_repository(&mut self) {
         self.repositories += 1;
         self.folder = self.sandbox.outside(&format!("{}/shop", self.repositories));
@@ -55,7 +55,7 @@ impl Reader {
         let mut command = self.sandbox.command("sh", &self.folder);
         let folder = Path::new(RALPH).parent().unwrap().display().to_string();
         let path = std::env::var("PATH").unwrap_or_default();
-        // The real clock and dice, and the name that git's settings have, as for anybody.
+        // The real clock and random seed, and the name from git's settings, as for a person.
         for name in [
             "RALPH_NOW",
             "RALPH_SEED",
@@ -70,7 +70,7 @@ impl Reader {
         command
     }
 
-    /// Runs a line as the page has it, with the ids of its tasks.
+    /// Runs a line of the page with the real ids.
     fn run(&mut self, line: &str) -> Said {
         let left = self.sandbox.outside("folder");
         let typed = self.names.typed(line);
@@ -91,7 +91,7 @@ impl Reader {
         }
     }
 
-    /// A command that goes on until it is stopped, after it has said what the page shows.
+    /// Runs a command that does not end by itself, and stops it once it has printed the page's output.
     fn follow(&mut self, line: &str, meanwhile: &str, expected: &[String], place: &str) -> Said {
         let typed = self.names.typed(line);
         let mut child = self.command(&format!("exec 2>&1\nexec {typed}")).stdout(Stdio::piped()).spawn().unwrap();
@@ -119,13 +119,13 @@ impl Reader {
         Said { text, code: 0 }
     }
 
-    /// Whether a text is what the page shows, once its ids are known.
+    /// Whether a text matches the page, after mapping its ids.
     fn shows(&mut self, expected: &[String], text: &str) -> bool {
         self.names.learn(expected, text);
         is_as_shown(expected, &self.as_shown(text))
     }
 
-    /// What a page would show of an output.
+    /// An output as a page would show it.
     fn as_shown(&self, text: &str) -> Vec<String> {
         let folder = self.sandbox.outside("");
         let folder = folder.display().to_string();
@@ -143,7 +143,7 @@ fn stop(child: &mut Child) {
     let _ = child.wait();
 }
 
-/// How a block is run.
+/// The directives of a block.
 #[derive(Default)]
 struct Way {
     not_run: bool,
@@ -171,7 +171,7 @@ fn obey(reader: &mut Reader, block: &Block, place: &str) -> Way {
     way
 }
 
-/// Runs a block; its new text where the page shows something else.
+/// Runs a block; returns the problems, and the new text if the output differs.
 fn run(reader: &mut Reader, block: &Block, name: &str) -> (Vec<String>, Option<String>) {
     let place = |line: usize| format!("{name}:{}", block.line + line);
     let way = obey(reader, block, &place(0));
@@ -197,7 +197,7 @@ fn run(reader: &mut Reader, block: &Block, name: &str) -> (Vec<String>, Option<S
         };
         let exit = if at + 1 == all.len() { way.exit } else { 0 };
         let expected: Vec<String> = lines(&typed.output.join("\n"));
-        // A page need not show what a command prints.
+        // A page may leave out the output of a command.
         let fine = typed.output.is_empty() || reader.shows(&expected, &said.text);
         if !fine || said.code != exit {
             let now = reader.as_shown(&said.text).join("\n");
@@ -211,7 +211,7 @@ fn run(reader: &mut Reader, block: &Block, name: &str) -> (Vec<String>, Option<S
     (wrong, changed.then_some(text))
 }
 
-/// The new lines, with those of the page where they still fit.
+/// The new lines, keeping those of the page that still match.
 fn blessed(expected: &[String], actual: Vec<String>) -> Vec<String> {
     let keep =
         |line: String| expected.iter().find(|old| fits(old, &line) && old.trim() != "…").cloned().unwrap_or(line);
@@ -241,15 +241,10 @@ fn follow_page(name: &str) {
         }
         std::fs::write(checkout().join(name), &text).unwrap();
     }
-    assert!(
-        wrong.is_empty(),
-        "{} commands of {name} do not do what the page says:\n\n{}",
-        wrong.len(),
-        wrong.join("\n\n")
-    );
+    assert!(wrong.is_empty(), "{} commands of {name} do not match the page:\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// One test for each page, so that they run side by side.
+/// One test per page, so that they run in parallel.
 macro_rules! pages {
     ($($name:ident = $page:literal),+ $(,)?) => {
         const PAGES: &[&str] = &[$($page),+];
@@ -287,7 +282,7 @@ fn every_page_with_commands_is_run() {
     let has_commands = |page: &String| {
         parse(&read(page)).blocks.iter().any(|block| matches!(block.language.as_deref(), Some("sh" | "console")))
     };
-    // Of those who release ralph, in packaging/, every step needs a build or a registry.
+    // In packaging/README.md, every step needs a build or a registry.
     let left = all_pages().into_iter().filter(|page| !PAGES.contains(&page.as_str()) && page != "packaging/README.md");
     assert_eq!(left.filter(has_commands).collect::<Vec<_>>(), Vec::<String>::new());
 }

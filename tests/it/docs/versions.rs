@@ -1,4 +1,4 @@
-//! One version everywhere, with its part of the changelog.
+//! The version is the same everywhere, and has a section in the changelog.
 
 use super::read;
 

@@ -1,4 +1,4 @@
-//! How resolvers answer: values, objects by reference, and GitHub's typed failures.
+//! The answers of resolvers: values, objects by reference, and GitHub's typed errors.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ pub(super) struct Fail {
     pub message: String,
 }
 
-/// Between kind and message while the executor carries the failure as one text.
+/// Separates kind and message while the executor carries the failure as one text.
 pub(super) const SEPARATOR: char = '\u{1f}';
 pub(super) const UNMODELLED: &str = "FAKE_UNMODELLED";
 
@@ -37,7 +37,7 @@ impl Fail {
     }
 }
 
-/// What a field resolves to.
+/// The value of a field.
 #[derive(Clone, Debug)]
 pub(super) enum Out {
     Leaf(Value),
@@ -45,7 +45,7 @@ pub(super) enum Out {
     List(Vec<Out>),
 }
 
-/// An object: by reference where it has fields of its own, else its fields right away.
+/// An object: by reference if it has its own fields, otherwise with its fields.
 #[derive(Clone, Debug)]
 pub(super) enum Ent {
     Query,
@@ -77,7 +77,7 @@ pub(super) fn record(ty: &str, fields: Vec<(&str, Out)>) -> Ent {
     Ent::Record { ty: ty.into(), fields }
 }
 
-/// What the resolvers of one request share.
+/// The state that the resolvers of one request share.
 pub(super) struct Request<'w> {
     pub world: RefCell<&'w mut World>,
     /// Errors of list elements: the executor would drop the whole list for one.
@@ -126,7 +126,7 @@ impl<'c, 'w> Obj<'c, 'w> {
         }
     }
 
-    /// Each alias stands alone: the others run although one fails (§1.3 partial success).
+    /// Each alias runs on its own: the others run even if one fails (§1.3 partial success).
     fn mutate(&self, ask: &Ask<'_>, info: &ResolveInfo<'_>) -> Result<Out, Fail> {
         let at = self.request.mutations_run.replace_with(|n| *n + 1);
         if self.request.fail_alias == Some(at) {
@@ -139,7 +139,7 @@ impl<'c, 'w> Obj<'c, 'w> {
         Ok(Out::Obj(record(ty, fields)))
     }
 
-    /// Each missing id is a null in the list and an error of its own.
+    /// Each missing id is a null in the list and a separate error.
     fn nodes(&self, ask: &Ask<'_>, info: &ResolveInfo<'_>) -> Out {
         let selection = info.field_selections()[0];
         let ids = ask.args["ids"].as_array().cloned().unwrap_or_default();

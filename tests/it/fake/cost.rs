@@ -1,4 +1,4 @@
-//! What a query costs by GitHub's formula, and the limits checked before it runs (§1.3).
+//! The cost of a query by GitHub's formula, and the limits checked before it runs (§1.3).
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::ast;
@@ -19,7 +19,7 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// Requests by a hundred, to the nearest whole number, at least one.
+    /// The requests divided by a hundred, rounded, at least one.
     pub fn points(&self) -> u64 {
         ((self.requests + 50) / 100).max(1)
     }
@@ -128,7 +128,7 @@ impl Walk<'_> {
         u64::try_from(size).unwrap_or(0)
     }
 
-    /// A count alone, as in `comments { totalCount }`, needs no boundaries.
+    /// A count alone, as in `comments { totalCount }`, needs no page size.
     fn lists(&self, field: &Field) -> bool {
         field.selection_set.root_fields(self.document).any(|f| f.name == "nodes" || f.name == "edges")
     }

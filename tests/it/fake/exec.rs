@@ -16,7 +16,7 @@ use super::schema::{Level, schema};
 use super::world::World;
 use super::{invalid, scopes};
 
-/// What is sent back, before headers.
+/// The reply without headers.
 #[derive(Clone, Debug)]
 pub(super) struct Reply {
     pub status: u16,
@@ -61,7 +61,7 @@ impl Call {
     }
 }
 
-/// Runs a request against the world; every processed request takes a second of server time.
+/// Runs a request on the world; every processed request takes a second of server time.
 pub(super) fn execute(world: &mut World, level: Level, body: &str, fail_alias: Option<usize>) -> Reply {
     world.advance(1);
     world.items.values_mut().for_each(|i| i.unlisted = false);
@@ -98,7 +98,7 @@ fn introspects_little(document: &ExecutableDocument, operation: &Operation) -> R
     Err(Reply::errors(vec![json!({"type": "EXCESSIVE_INTROSPECTION", "message": message})]))
 }
 
-/// The answer when the points of this hour are gone; GitHub has two spellings of the type (§1.3).
+/// The answer when the points of this hour are used up; GitHub has two spellings of the type (§1.3).
 pub(super) fn rate_limited(world: &World, kind: &str) -> Reply {
     let user = world.owner_named(&world.viewer).map(|o| o.id.clone()).unwrap_or_default();
     let message = format!("API rate limit already exceeded for user ID {user}.");
@@ -140,7 +140,7 @@ fn answer(
     if !errors.is_empty() {
         body.insert("errors".into(), errors.into());
     }
-    // 500 so that nobody takes a gap in the fake for an answer of GitHub.
+    // 500, so that a gap in the fake cannot be mistaken for an answer of GitHub.
     Reply { status: if loud { 500 } else { 200 }, body: body.into(), points: cost.points() }
 }
 

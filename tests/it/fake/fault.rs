@@ -1,4 +1,4 @@
-//! Faults that a test plans, and what the log keeps of each request.
+//! Faults that a test plans, and the log of requests.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 
 use super::exec::Call;
 
-/// What goes wrong with one request.
+/// The fault of one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Closes the socket without processing.
     DropBefore,
     /// Processes, then closes the socket without an answer.
     DropAfter,
-    /// Processes, then sends half of the body under the length of the whole.
+    /// Processes, then sends half of the body with the length of the whole.
     Truncate,
     /// 502 with HTML, not processed.
     BadGateway,
@@ -43,7 +43,7 @@ pub enum Fault {
     Slow(Duration),
 }
 
-/// Which fault each request gets.
+/// The faults of future requests.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     pub planned: BTreeMap<usize, Fault>,
@@ -66,14 +66,14 @@ pub struct Logged {
     pub operation: Option<String>,
     /// "query" or "mutation"; empty if the body could not be read.
     pub kind: &'static str,
-    /// Top-level fields by name, and how often each.
+    /// Top-level fields and how often each was requested.
     pub fields: BTreeMap<String, usize>,
     pub points: u64,
     pub body: String,
-    /// The status sent, or 0 if none was.
+    /// The status sent, or 0 if none was sent.
     pub status: u16,
     pub fault: Option<Fault>,
-    /// Whether the world was asked, so that mutations took effect.
+    /// Whether the request was executed, so that mutations took effect.
     pub processed: bool,
 }
 
@@ -119,7 +119,7 @@ impl Logged {
     }
 }
 
-/// Takes away what a server does that hits its limits: half of each list of nodes (§1.3).
+/// Removes data as a server at its limits does: half of each list of nodes (§1.3).
 pub(super) fn cut_data(body: &mut Value) {
     let mut cut = Vec::new();
     if let Some(data) = body.get_mut("data") {

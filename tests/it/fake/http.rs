@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as a GraphQL client needs: one request in, one response out.
+//! The parts of HTTP/1.1 that a GraphQL client needs: one request in, one response out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -85,7 +85,7 @@ fn read_chunks(stream: &mut BufReader<TcpStream>) -> Result<Vec<u8>> {
     }
 }
 
-/// A response; the length is written for the whole body even if only a part is sent.
+/// A response; the length is that of the whole body, even if only a part is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Outgoing {
     pub status: u16,

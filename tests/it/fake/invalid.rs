@@ -1,4 +1,4 @@
-//! How GitHub words a document or variables that do not fit its schema.
+//! GitHub's messages for documents or variables that do not fit its schema.
 
 use apollo_compiler::response::GraphQLError;
 use apollo_compiler::validation::DiagnosticList;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 pub(super) fn errors(found: &DiagnosticList) -> Vec<Value> {
     let plain: Vec<GraphQLError> = found.iter().map(|diagnostic| diagnostic.to_json()).collect();
     let undefined = plain.iter().any(|e| e.message.contains("does not have a field"));
-    // An unknown field empties the selection around it: that echo is apollo's, not GitHub's.
+    // An unknown field empties its selection; the additional error about that is apollo's, not GitHub's.
     let echo = |e: &&GraphQLError| undefined && e.message.contains("must have a subselection");
     let shaped = plain.iter().filter(|e| !echo(e)).map(|plain| {
         let (code, message, more) = worded(&plain.message);
@@ -20,7 +20,7 @@ pub(super) fn errors(found: &DiagnosticList) -> Vec<Value> {
     shaped.collect()
 }
 
-/// The names in backticks, in their order.
+/// The names in backticks, in order.
 fn names(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }

@@ -1,6 +1,6 @@
 //! A strict, stateful fake of GitHub's GraphQL API on a loopback port.
 //!
-//! Section signs (§) in comments point into the research notes on syncing with GitHub.
+//! Section signs (§) in comments refer to the research notes on syncing with GitHub.
 
 #![allow(dead_code, unused_imports)] // a test binary uses only a part of it
 

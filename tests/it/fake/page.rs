@@ -11,7 +11,7 @@ fn cursor(at: usize, id: &str) -> String {
     format!("{MARK}{at:x}.{id}")
 }
 
-/// Where the element of a cursor is now; if it is gone, where it was.
+/// The position of a cursor's element; if it is gone, its former position.
 fn position(text: &str, ids: &[String]) -> Result<(usize, bool), Fail> {
     let invalid = || Fail::new("INVALID_CURSOR_ARGUMENTS", format!("`{text}` does not appear to be a valid cursor."));
     let (at, id) = text.strip_prefix(MARK).and_then(|t| t.split_once('.')).ok_or_else(invalid)?;
@@ -21,7 +21,7 @@ fn position(text: &str, ids: &[String]) -> Result<(usize, bool), Fail> {
     }
 }
 
-/// The asked part of `all` (id and element) as a connection of type `ty`.
+/// The requested part of `all` (id and element) as a connection of type `ty`.
 pub(super) fn connection(ty: &str, all: Vec<(String, Ent)>, args: &Value) -> Result<Out, Fail> {
     let ids: Vec<String> = all.iter().map(|(id, _)| id.clone()).collect();
     let total = all.len();

@@ -1,4 +1,4 @@
-//! Responses made from the schema alone, to test that a client decodes all it permits.
+//! Responses generated from the schema alone, to test that a client decodes everything it permits.
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::Schema;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::schema::{Level, schema};
 
-/// How much of what may be absent is there.
+/// How many of the optional values exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// Nothing is null, lists have elements of every type the document asks about.
@@ -20,7 +20,7 @@ pub enum Sample {
     Random,
 }
 
-/// The `data` of a response to the named operation; other seeds give other enum values and types.
+/// The `data` of a response to the named operation; each seed gives other enum values and types.
 ///
 /// # Panics
 /// If the document is not valid or has no such operation.
@@ -95,7 +95,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The object types a place can have; the fullest sample keeps to those the document names.
+    /// The object types that a field can have; the fullest sample uses those that the document names.
     fn concrete(&self, name: &str, sets: &[&'a SelectionSet]) -> Vec<String> {
         let all: Vec<String> = match self.schema.types.get(name) {
             Some(ExtendedType::Union(def)) => def.members.iter().map(ToString::to_string).collect(),

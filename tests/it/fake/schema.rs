@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use apollo_compiler::validation::Valid;
 use apollo_compiler::{ExecutableDocument, Schema};
 
-/// Which GitHub is faked.
+/// The version of GitHub that is faked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Dotcom,
@@ -15,7 +15,7 @@ pub enum Level {
 
 const SDL: &str = include_str!("schema.graphql");
 
-/// What 3.17 lacks: a definition and the line in it to take out.
+/// Fields that 3.17 lacks: a definition and the line to remove from it.
 const LINES: [(&str, &str); 6] = [
     ("type Mutation ", "addBlockedBy("),
     ("type Mutation ", "removeBlockedBy("),
@@ -81,7 +81,7 @@ fn without_new_parts(sdl: &str) -> String {
 /// Whether every operation of the document is valid.
 ///
 /// # Errors
-/// What the validator says, all findings in one text.
+/// The validator's messages in one text.
 pub fn validate(document: &str, level: Level) -> Result<(), String> {
     match ExecutableDocument::parse_and_validate(schema(level), document, "document.graphql") {
         Ok(parsed) if parsed.operations.is_empty() => Err("the document has no operation".into()),

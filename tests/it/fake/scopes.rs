@@ -1,4 +1,4 @@
-//! The scopes of the token: checked on the document, before anything runs.
+//! The scopes of the token, which are checked before anything runs.
 
 use apollo_compiler::ExecutableDocument;
 use apollo_compiler::executable::{Field, Operation, Selection, SelectionSet};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::cost::places;
 use super::world::World;
 
-/// Whether the token may ask for this; fine-grained tokens have permissions instead of scopes.
+/// Checks the token's scopes; fine-grained tokens have permissions instead.
 pub(super) fn check(
     world: &World,
     document: &ExecutableDocument,

@@ -37,12 +37,12 @@ struct Inner {
     stopping: AtomicBool,
 }
 
-/// A panic of a test that looked at the world must not hide behind a poisoned lock.
+/// The lock, even if poisoned, so that a test's own panic is the one that is reported.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lock, or nothing when it is kept for so long that this must be a deadlock.
+/// The lock, or `None` if it is held for so long that it must be a deadlock.
 fn patient<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     for _ in 0..5_000 {
         match mutex.try_lock() {
@@ -92,10 +92,10 @@ impl Fake {
         TOKEN.into()
     }
 
-    /// The state; let go of it before a client asks, for requests wait for it.
+    /// The state. Drop the guard before a client sends a request, since requests need it.
     ///
     /// # Panics
-    /// If somebody keeps it for ten seconds: two guards in one statement would wait for ever.
+    /// If the guard is held for ten seconds: two guards in one statement would deadlock.
     pub fn world(&self) -> MutexGuard<'_, World> {
         patient(&self.inner.world).expect("the fake's world is in use: a guard lives to the end of its statement")
     }
@@ -116,12 +116,12 @@ impl Fake {
         state.planned = faults.into_iter().collect();
     }
 
-    /// A fault for every request that has none planned, until cleared.
+    /// Sets a fault for every request without a planned one, until cleared.
     pub fn fault_always(&self, fault: Option<Fault>) {
         lock(&self.inner.faults).always = fault;
     }
 
-    /// The request that is being held, by its number.
+    /// The number of the request that is being held.
     #[must_use]
     pub fn held(&self) -> Option<usize> {
         *lock(&self.inner.held)
@@ -135,7 +135,7 @@ impl Fake {
         waited.unwrap_or_else(PoisonError::into_inner).0.is_some()
     }
 
-    /// Closes every connection and takes no more.
+    /// Closes every connection and accepts no more.
     pub fn stop(self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
         drop(TcpStream::connect(self.inner.address)); // wakes the accepting thread
@@ -198,7 +198,7 @@ fn respond(stream: &mut BufReader<TcpStream>, inner: &Inner, incoming: &Incoming
     }
 }
 
-/// Keeps the socket open, unanswered, until the client gives up.
+/// Keeps the socket open and unanswered until the client disconnects.
 fn hold(stream: &mut BufReader<TcpStream>, inner: &Inner, number: usize) {
     *lock(&inner.held) = Some(number);
     inner.held_changed.notify_all();
@@ -208,7 +208,7 @@ fn hold(stream: &mut BufReader<TcpStream>, inner: &Inner, number: usize) {
     inner.held_changed.notify_all();
 }
 
-/// The response, with the world changed unless the fault or the credentials forbid it.
+/// The response; the world changes unless the fault or the credentials prevent it.
 fn process(inner: &Inner, incoming: &Incoming, logged: &mut Logged) -> Outgoing {
     let Some(mut world) = patient(&inner.world) else {
         let body = json!({"message": "the test keeps the fake's world"}).to_string();
@@ -238,7 +238,7 @@ fn process(inner: &Inner, incoming: &Incoming, logged: &mut Logged) -> Outgoing 
     outgoing(&world, &reply, &[])
 }
 
-/// A job's log: the API sends whoever asks with a token to another address, where no token is taken.
+/// A job's log: the API redirects authorized requests to another URL, which accepts no token.
 fn log_of(world: &World, incoming: &Incoming) -> Option<Outgoing> {
     let plain =
         |status, body: String| Some(Outgoing { status, headers: vec![("content-type", "text/plain".into())], body });
@@ -258,7 +258,7 @@ fn log_of(world: &World, incoming: &Incoming) -> Option<Outgoing> {
     Some(Outgoing { status: 302, headers: vec![("location", place)], body: String::new() })
 }
 
-/// What GitHub refuses before it reads the query.
+/// Refusals before the query is read.
 fn refuse(world: &World, incoming: &Incoming) -> Option<Reply> {
     if incoming.header("user-agent").is_empty() {
         let text = "Request forbidden by administrative rules. Please make sure your request has a User-Agent header";
@@ -281,7 +281,7 @@ fn refuse(world: &World, incoming: &Incoming) -> Option<Reply> {
     None
 }
 
-/// The answers of faults that keep the request from being processed.
+/// The answers of faults that prevent the request from being processed.
 fn fault_before(world: &World, fault: Option<Fault>) -> Option<Outgoing> {
     let secondary = json!({
         "message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
@@ -330,7 +330,7 @@ fn outgoing(world: &World, reply: &Reply, replaced: &[(&'static str, String)]) -
         headers.push(("x-ratelimit-reset", world.points_reset.as_second().to_string()));
         headers.push(("x-ratelimit-resource", "graphql".to_owned()));
     }
-    // Fine-grained tokens have no scopes, so there is no such header.
+    // Fine-grained tokens have no scopes, so this header is missing.
     if reply.status != 401 && !world.fine_grained {
         headers.push(("x-oauth-scopes", world.scopes.join(", ")));
     }

@@ -1,5 +1,6 @@
-//! Two clones, GitHub and its people, in whatever order they act, sync, share, fail and die: in the end all say the same, nothing is
-//! there twice, and nothing that somebody wrote is lost. Each clone edits fields of its own, so that only GitHub contradicts them.
+//! Two clones, GitHub and its users act, sync, share, fail and are killed in random order: in the end all sides agree,
+//! nothing is duplicated, and nothing written is lost. Each clone edits its own fields, so that only GitHub can
+//! conflict with them.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -17,7 +18,7 @@ struct Chaos {
     pair: Pair,
     dice: Rng,
     ids: Vec<String>,
-    /// What must be there in the end, once in each clone and once on GitHub.
+    /// Must exist in the end, once in each clone and once on GitHub.
     notes: Vec<(String, String)>,
     labels: Vec<(String, String)>,
     deleted: Vec<(String, String)>,
@@ -88,7 +89,7 @@ impl Chaos {
         let _ = self.ralph(clone, &["task", "set", id, assignment]).ok();
     }
 
-    /// Somebody on GitHub.
+    /// An edit by a user of GitHub.
     fn person(&self, id: &str, what: u8, step: usize) {
         let shown = self.ralph('a', &["show", id, "--json"]).json();
         let Some(number) = shown["github"]["number"].as_u64().and_then(|number| u32::try_from(number).ok()) else {
@@ -113,7 +114,7 @@ impl Chaos {
         });
     }
 
-    /// Everybody has seen it; then it goes in one clone.
+    /// Deletes a task in one clone after all sides have seen it.
     fn delete(&mut self) {
         if self.ids.len() < 3 {
             return;
@@ -141,14 +142,14 @@ impl Chaos {
         }
     }
 
-    /// A sync that is killed at one of its requests, before or after GitHub has done what it asks for.
+    /// A sync that is killed at one of its requests, before or after GitHub has handled it.
     fn killed(&mut self) {
         let fault = if self.dice.bool() { Fault::HoldBefore } else { Fault::HoldAfter };
         self.pair.mirror.fake.plan([(self.dice.usize(..8), fault)]);
         let folder = if self.dice.bool() { self.pair.mirror.sandbox.root() } else { self.pair.second.clone() };
         let mut command = self.pair.mirror.command(&folder);
         let mut child = command.arg("sync").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // It may have less to ask for than that.
+        // The sync may end with fewer requests.
         while child.try_wait().unwrap().is_none() && self.pair.mirror.fake.held().is_none() {
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -165,10 +166,10 @@ impl Chaos {
         self.pair.mirror.fake.plan([]);
     }
 
-    /// A person settles what both sides changed; then all share until nothing is left to do.
+    /// A person resolves the conflicts, then all sides sync until nothing is left to do.
     fn settle(&self) {
         for _ in 0..4 {
-            // What a killed run may have made is waited for.
+            // ralph waits before it repeats a creation whose answer was lost.
             self.pair.mirror.world(|world| world.advance(90));
             for clone in ['a', 'b'] {
                 drop(self.ralph(clone, &["sync"]));
@@ -182,7 +183,7 @@ impl Chaos {
         self.pair.rest();
     }
 
-    /// Each clone insists on the fields that it edits.
+    /// Each clone keeps its own fields and takes the others from GitHub.
     fn resolve(&self, clone: char, id: &str) {
         for (field, owner) in
             [("title", 'a'), ("priority", 'a'), ("state", 'a'), ("estimate", 'b'), ("description", 'b')]

@@ -1,4 +1,5 @@
-//! Every document against GitHub's schema, and every answer that the schema permits against the client.
+//! Every GraphQL document is checked against GitHub's schema, and the client against every answer that the schema
+//! permits.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -61,7 +62,7 @@ fn every_document_is_valid_and_the_plain_ones_are_on_an_old_server() {
     for (name, document) in documents::ALL.iter().filter(|(name, _)| old.contains(name)) {
         validate(document, Level::Ghes317).unwrap_or_else(|why| panic!("{name}: {why}"));
     }
-    assert!(validate(documents::SCAN, Level::Ghes317).is_err(), "else the plain one would not be needed");
+    assert!(validate(documents::SCAN, Level::Ghes317).is_err(), "otherwise the plain document would not be needed");
     let (document, _) = batch(&all_calls());
     validate(&document, Level::Dotcom).unwrap();
     for riders in [Vec::new(), all_calls()] {
@@ -79,8 +80,8 @@ impl Patience for Hurried {
     }
 }
 
-/// Answers every request with what the schema permits: a third time the same is asked, with as little as it permits, so that
-/// pages end.
+/// Answers every request with data that the schema permits. After three full answers it sends the smallest ones, so
+/// that pages end.
 fn permissive(mode: Sample, seed: u64) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/graphql", listener.local_addr().unwrap());
@@ -124,7 +125,7 @@ fn permissive(mode: Sample, seed: u64) -> String {
     url
 }
 
-/// That something is missing is an answer; that it cannot be read is not.
+/// Missing data is an expected answer; data that cannot be read is not.
 fn readable<T>(what: &str, result: Result<T, GithubError>) {
     match result {
         Err(GithubError::Odd(why))

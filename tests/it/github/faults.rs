@@ -1,4 +1,4 @@
-//! What can go wrong there: each with a message that says what to do, and nothing lost.
+//! Faults of GitHub and the network: each has a message that names the fix, and nothing is lost.
 
 use super::Mirror;
 use crate::fake::{Fault, Limits};
@@ -9,7 +9,8 @@ fn one(mirror: &Mirror) -> (String, u32) {
     (task.clone(), mirror.number(&task))
 }
 
-/// It fails so, says so, and changes nothing on either side; once it is put right, the change arrives.
+/// Sync fails with this code and message and changes nothing on either side; once the fault is fixed, the change is
+/// synced.
 fn survives(code: i32, words: &[&str], breaks: impl FnOnce(&Mirror, u32), mends: impl FnOnce(&Mirror, u32)) {
     let mirror = Mirror::new();
     let (task, number) = one(&mirror);
@@ -89,7 +90,7 @@ fn a_project_that_was_deleted_loses_no_task() {
     mirror.world(|world| world.delete_project(1));
     let said = mirror.ralph(&["sync"]).fails(1);
     assert!(said.contains("project 1 of acme does not exist") && said.contains("nothing was changed"), "{said}");
-    // Another one takes its place: the same issue, another row.
+    // A new project replaces it: the same issue, another item.
     mirror.ralph(&["config", "set", "github.project", ""]).ok();
     mirror.ralph(&["sync", "init"]).ok();
     let said = mirror.ralph(&["sync"]);
@@ -163,9 +164,9 @@ fn much_that_vanishes_at_once_stops_the_run() {
     let numbers: Vec<u32> = tasks.iter().map(|task| mirror.number(task)).collect();
     mirror.world(|world| numbers.iter().take(6).for_each(|number| world.close_issue(*number, "COMPLETED")));
     let said = mirror.ralph(&["sync"]).fails(1);
-    assert!(said.contains("6 of 8 tasks would be closed here") && said.contains("--anyway"), "{said}");
+    assert!(said.contains("6 of 8 tasks would be closed here") && said.contains("--force"), "{said}");
     assert_eq!(mirror.field(&tasks[0], "state"), "Backlog");
-    mirror.ralph(&["sync", "--anyway"]).ok();
+    mirror.ralph(&["sync", "--force"]).ok();
     assert_eq!(mirror.field(&tasks[0], "state"), "Done");
     mirror.world(|world| numbers.iter().for_each(|number| world.remove_from_project(*number)));
     let said = mirror.ralph(&["sync"]).fails(1);
@@ -182,7 +183,7 @@ fn no_clock_of_this_machine_decides_anything() {
         mirror.world(|world| world.edit_title(number, "Changed there"));
         mirror.sync();
         assert_eq!(mirror.field(&task, "title"), "Changed there", "{shift}");
-        // A create whose answer was lost is found again, however far the clocks are apart.
+        // An issue whose creation was not acknowledged is found again, however far the clocks differ.
         let lost = mirror.add(&["Lost"]);
         let requests = 5;
         mirror.fake.plan((0..requests).map(|index| (index + 3, Fault::DropAfter)));
@@ -324,7 +325,7 @@ fn duplicates_orphans_and_twins_are_found_by_the_doctor() {
     let (task, number) = one(&mirror);
     assert_eq!(mirror.ralph(&["sync", "doctor"]).ok(), "no problems\n");
     mirror.world(|world| {
-        // Copied by a person, marker and all.
+        // A person copied an issue with its marker.
         let body = world.issue(number).body.clone();
         let copy = world.add_issue("acme/app", "Copy", &body);
         world.add_to_project(1, copy);
@@ -340,7 +341,7 @@ fn duplicates_orphans_and_twins_are_found_by_the_doctor() {
     let found: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
     let kinds: Vec<&str> = found.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["twin", "duplicate", "orphan"], "{found}");
-    // No run makes it worse.
+    // A sync does not make it worse.
     let _ = mirror.ralph(&["sync"]);
     assert_eq!(mirror.world(|world| world.issues_in("acme/app").len()), 3);
     assert_eq!(mirror.sandbox.ids().len(), 2);

@@ -1,9 +1,9 @@
-//! Reviews and failed checks come back to the builder, and its replies go to GitHub.
+//! Reviews and failed checks are handed to the builder, and its replies go to GitHub.
 
 use super::pulls::Work;
 use crate::sandbox::{Output, RALPH, finish};
 
-/// Commits something, replies to every point, and completes.
+/// Commits a change, replies to every point, and completes.
 const FIXES: &str = r#"
 set -e
 cd "$RALPH_WORKTREE"
@@ -23,7 +23,7 @@ impl Work {
         finish(&mut command)
     }
 
-    /// The integrator has a look; how its run ended.
+    /// Runs the integrator once; returns how its run ended.
     fn integrate(&self) -> String {
         let said = self.worker(&["integrator", "--once"]);
         let run = &self.mirror.ralph(&["runs", "ls", "-n", "1", "--json"]).json()[0];
@@ -31,7 +31,7 @@ impl Work {
         format!("{} {}", run["outcome"].as_str().unwrap(), run["message"].as_str().unwrap_or_default())
     }
 
-    /// The builder addresses everything; what it was told.
+    /// The builder addresses every point; returns its prompt.
     fn build(&self) -> String {
         let said = self.worker(&["builder", "--once", "--", "sh", "-c", FIXES]);
         assert_eq!(self.state(), "In Review", "{said}");
@@ -133,13 +133,13 @@ fn a_reply_whose_answer_is_lost_is_not_posted_twice() {
     work.mirror.world(|world| world.comment_on_line(number, "hubot", ("code.txt", 1), "Why?"));
     work.mirror.ralph(&["feedback", &work.task, "--fetch"]).ok();
     work.mirror.ralph(&["reply", &work.task, "1", "Because."]).ok();
-    // The branch, the threads, the reply.
+    // The requests are: the branch, the threads, the reply.
     work.mirror.fake.plan([(2, crate::fake::Fault::DropAfter)]);
     let _ = work.mirror.ralph(&["pr", &work.task]);
     work.mirror.ralph(&["pr", &work.task]).ok();
     let thread = work.mirror.world(|world| world.pull(number).threads[0].clone());
     assert!(thread.resolved && thread.comments.len() == 2, "{thread:?}");
-    // Feedback and replies are on the pull request: they are no comments of the issue.
+    // Feedback and replies belong to the pull request, so the issue gets no comments.
     work.mirror.sync();
     assert_eq!(work.mirror.world(|world| world.comments.len()), 0);
     assert_eq!(work.points().len(), 0);
@@ -166,7 +166,7 @@ fn a_point_keeps_its_number_when_a_reviewer_resolves_another_meanwhile() {
     let threads = work.mirror.world(|world| world.pull(number).threads.clone());
     let told: Vec<(bool, usize)> = threads.iter().map(|thread| (thread.resolved, thread.comments.len())).collect();
     assert_eq!(told, [(true, 1), (true, 2), (false, 1)], "{threads:?}");
-    // Resolved by the reviewer between the reply and the push: there is nothing left to say.
+    // The reviewer resolved the thread between the reply and the push, so no reply is sent.
     work.mirror.ralph(&["reply", &work.task, "3", "Three is done."]).ok();
     work.mirror.world(|world| world.change_pr(number, |pull| pull.threads[2].resolved = true));
     work.mirror.ralph(&["pr", &work.task]).ok();

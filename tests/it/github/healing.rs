@@ -1,4 +1,5 @@
-//! What people and other clones do to issues heals by itself: markers, twins, deletions, columns and archived items.
+//! Changes to issues by people and other clones are repaired by sync: markers, twins, deletions, columns and archived
+//! items.
 
 use super::Mirror;
 use super::pair::Pair;
@@ -35,7 +36,7 @@ fn an_issue_whose_text_was_replaced_is_still_the_issue_of_its_task() {
     let number = pair.mirror.number(&ids[0]);
     pair.mirror.world(|world| world.edit_body(number, "Something else entirely."));
     let said = pair.b(&["sync"]);
-    assert!(said.to_string().contains("description"), "both texts are there, and a person decides: {said}");
+    assert!(said.to_string().contains("description"), "both texts are kept, and a person decides: {said}");
     assert_eq!(pair.field('b', &ids[0], "description").trim(), "First.");
     assert_eq!(pair.b(&["ls", "--json"]).json().as_array().unwrap().len(), 1);
     pair.b(&["sync", "resolve", &ids[0], "--take", "remote"]).ok();
@@ -87,14 +88,14 @@ fn a_deletion_whose_request_failed_is_carried_out_by_the_next_run() {
     mirror.sync();
     let number = mirror.number(&task);
     mirror.ralph(&["rm", &task]).ok();
-    // The run looks with three requests, and closes with the fourth.
+    // The first three requests read, and the fourth closes the issue.
     mirror.fake.plan((3..12).map(|at| (at, Fault::BadGateway)));
     let _ = mirror.ralph(&["sync"]);
-    assert!(!mirror.world(|world| world.issue(number).closed), "the fault was somewhere else");
+    assert!(!mirror.world(|world| world.issue(number).closed), "the fault hit another request");
     mirror.fake.plan([]);
     mirror.sync();
     assert!(mirror.world(|world| world.issue(number).closed && world.issue(number).body.contains("deleted -->")));
-    // Whoever opens it again wants it.
+    // A reopened issue is left open.
     mirror.world(|world| world.reopen_issue(number));
     mirror.sync();
     assert!(!mirror.world(|world| world.issue(number).closed));
@@ -178,7 +179,7 @@ fn an_archived_task_that_was_removed_from_the_project_can_be_put_back() {
     assert_eq!(mirror.world(|world| world.value(number, "Workflow State")).as_deref(), Some("Done"));
     mirror.sync();
     assert_eq!(mirror.sync()["plan"]["rows"], NOTHING);
-    // One whose issue is gone for good gets no new one, and that is said at once.
+    // A task whose issue was deleted gets no new one, and `resolve` reports that at once.
     mirror.world(|world| world.delete_issue(number));
     assert_eq!(mirror.ralph(&["sync"]).code, 1);
     let said = mirror.ralph(&["sync", "resolve", &task, "--take", "local"]).fails(1);
@@ -197,7 +198,7 @@ fn a_field_of_another_kind_is_refused_before_anything_is_made() {
     assert!(said.contains("is not a single select") && said.contains("github.estimate_field"), "{said}");
     mirror.ralph(&["config", "set", "github.estimate_field", "Size"]).ok();
     let said = mirror.ralph(&["sync", "init", "--project", "1"]);
-    assert!(said.stdout.contains("Priority") && said.stdout.contains("Size"), "nothing was made before: {said}");
+    assert!(said.stdout.contains("Priority") && said.stdout.contains("Size"), "nothing was created before: {said}");
     assert!(said.stderr.contains("[github.states]\n\"Todo\" = \"Backlog\"\n# \"Marketing\" = \"STATE\""), "{said}");
 }
 

@@ -1,4 +1,4 @@
-//! Killed at any request, a run goes on from there, and nothing is made twice.
+//! A sync that is killed at any request continues with the next run, and creates nothing twice.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -24,7 +24,7 @@ fn filled() -> Mirror {
 }
 
 fn settle(mirror: &Mirror) {
-    // What may still turn up is waited for by GitHub's clock.
+    // The next run waits, by GitHub's clock, for objects that may still appear.
     let _ = mirror.ralph(&["sync"]);
     mirror.world(|world| world.advance(700));
     let _ = mirror.ralph(&["sync"]);
@@ -66,7 +66,7 @@ fn a_kill_at_any_request_doubles_nothing() {
             mirror.fake.plan([(index, fault)]);
             let mut command = mirror.command(&mirror.sandbox.root());
             let mut child = command.arg("sync").stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            assert!(mirror.fake.wait_held(Duration::from_secs(30)), "request {index} was never made");
+            assert!(mirror.fake.wait_held(Duration::from_secs(30)), "request {index} was never sent");
             child.kill().unwrap();
             child.wait().unwrap();
             mirror.fake.plan([]);

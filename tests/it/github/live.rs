@@ -1,4 +1,4 @@
-//! One story from both sides, told only through ralph and GitHub's own API: against the fake, or against a real repository that
+//! One scenario that uses only ralph and GitHub's API: against the fake, or against a real repository that
 //! `RALPH_LIVE_REPO`, `RALPH_LIVE_PROJECT` and `GH_TOKEN` name.
 
 use std::process::Command;
@@ -21,7 +21,7 @@ impl Patience for Patient {
     }
 }
 
-/// Where the story takes place.
+/// The board, and the GitHub that it is mirrored to.
 struct Stage {
     sandbox: Sandbox,
     url: String,
@@ -87,7 +87,7 @@ impl Stage {
         self.client().project(&self.slug.owner, number, &self.slug).unwrap().project.unwrap()
     }
 
-    /// The row of a task's issue and the issue, as GitHub has them now.
+    /// The item and the issue of a task, as GitHub has them now.
     fn look(&self, task: &str) -> (Item, RemoteIssue) {
         let shown = self.ralph(&["task", "show", task, "--json"]).json();
         let number = shown["github"]["number"].as_u64().expect("it is mirrored");
@@ -142,7 +142,7 @@ fn one_story_from_both_sides() {
     assert_eq!((item.state.as_deref(), item.priority.as_deref()), (Some("Backlog"), Some("P1")));
     assert_eq!((issue.labels.as_slice(), issue.comments.len()), (["bug".to_owned()].as_slice(), 1));
     assert!(issue.parent.is_some());
-    // The other side moves.
+    // A change on GitHub.
     let project = stage.project();
     let field = project.field("Workflow State").unwrap();
     let option = field.option("Ready for Plan").unwrap().id.clone();
@@ -156,14 +156,14 @@ fn one_story_from_both_sides() {
         (stage.field(&task, "title"), stage.field(&task, "state")),
         (format!("Retold {stamp}"), "Ready for Plan".into())
     );
-    // Both move the same: a person decides.
+    // Both sides change the title: a person decides.
     stage.ralph(&["task", "set", &task, "title=Mine"]).ok();
     stage.act(&[Call::Title { issue: issue.node.clone(), title: "Theirs".into() }]);
     assert_eq!(stage.ralph(&["sync", "--full"]).code, 1);
     stage.ralph(&["sync", "resolve", &task, "--take", "local"]).ok();
     stage.sync();
     assert_eq!(stage.look(&task).1.title, "Mine");
-    // Closed there, it is done here; then both are deleted here, and closed and put away there.
+    // Closed on GitHub, the task is done. Then both tasks are deleted, and their issues are closed and archived.
     stage.act(&[Call::Close { issue: issue.node, reason: "COMPLETED" }]);
     stage.sync();
     assert_eq!(stage.field(&task, "state"), "Done");

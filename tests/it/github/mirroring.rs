@@ -1,4 +1,4 @@
-//! Both sides, field by field.
+//! Each field of a task, mirrored in both directions.
 
 use super::Mirror;
 
@@ -50,7 +50,7 @@ fn a_new_task_becomes_an_issue_with_all_it_says() {
     assert!(asked.iter().all(|name| !name.contains("Batch") && !name.contains("Create")), "{asked:?}");
 }
 
-/// One task that is mirrored, and its number.
+/// One mirrored task, and the number of its issue.
 fn one(mirror: &Mirror, args: &[&str]) -> (String, u32) {
     let task = mirror.add(args);
     mirror.sync();
@@ -126,7 +126,7 @@ fn closing_and_reopening_on_github_moves_the_task() {
         mirror.sync();
         assert_eq!(state(), "Backlog", "after {reason}");
     }
-    // A card that is dragged to Done closes its issue.
+    // An item that is dragged to Done closes its issue.
     mirror.world(|world| world.set_field(number, "Workflow State", Some("Done")));
     mirror.sync();
     assert_eq!(state(), "Done");
@@ -196,13 +196,13 @@ fn links_go_both_ways_and_a_ring_is_left_to_a_person() {
     mirror.ralph(&["task", "set", &b, "parent="]).ok();
     mirror.sync();
     assert_eq!(mirror.world(|world| (world.parent(nb), world.blocked_by(nc))), (None, vec![]));
-    // Each side alone is right; together they would wait for each other.
+    // Each change alone is fine, but together they form a cycle.
     mirror.ralph(&["block", &a, "--on", &b]).ok();
     mirror.world(|world| world.add_blocked_by(nb, na));
     let synced = mirror.ralph(&["sync"]);
     assert!(synced.stderr.contains("would create a cycle"), "{synced}");
     assert_eq!(mirror.field(&b, "blocked_by"), "[]");
-    // An issue that is no task may be a parent there; nobody here minds.
+    // An issue that is not a task may be a parent on GitHub, and stays so.
     let foreign = mirror.world(|world| {
         let number = world.add_issue("acme/app", "Not ours", "");
         world.set_parent(nc, Some(number));
@@ -235,13 +235,13 @@ fn comments_are_edited_on_either_side_and_never_doubled_or_deleted() {
         .find(|path| std::fs::read_to_string(path).unwrap().contains("mine"))
         .unwrap();
     std::fs::write(&own, std::fs::read_to_string(&own).unwrap().replace("mine", "mine, better")).unwrap();
-    // An edited comment shows in no stamp: only a full look sees it.
+    // An edited comment does not change the issue's time stamp: only a full sync sees it.
     mirror.ralph(&["sync", "--full"]).ok();
     assert_eq!(texts(), ["mine, better", "theirs, better"]);
     let bodies =
         || mirror.world(|world| world.comments(number).iter().map(|comment| comment.body.clone()).collect::<Vec<_>>());
     assert!(bodies().iter().any(|body| body.starts_with("**Ada**:\n\nmine, better")), "{:?}", bodies());
-    // Deleted on either side, a comment stays on the other.
+    // A comment that is deleted on one side stays on the other.
     std::fs::remove_file(&own).unwrap();
     mirror.world(|world| world.delete_comment(&theirs));
     mirror.ralph(&["sync", "--full"]).ok();
@@ -304,7 +304,7 @@ fn what_is_put_away_or_deleted_here_is_put_away_there() {
         assert_eq!(world.issue(ng).reason.as_deref(), Some("NOT_PLANNED"));
     });
     assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
-    // Brought back there, it is brought back here.
+    // An item restored on GitHub is restored on the board.
     mirror.world(|world| world.unarchive_item(nd));
     mirror.sync();
     assert!(mirror.sandbox.task_file(&done).exists());
@@ -455,7 +455,7 @@ fn an_adopted_task_that_is_deleted_is_closed_there_and_comes_back_with_undo() {
     mirror.sync();
     assert_eq!(mirror.field(&task, "state"), "Backlog");
     assert!(mirror.world(|world| !world.issue(number).closed && !world.item(number).archived));
-    // Once it is closed, what people do to it is their affair.
+    // Once the issue of a deleted task is closed, later changes on GitHub are left alone.
     mirror.ralph(&["task", "rm", &task]).ok();
     mirror.sync();
     mirror.world(|world| {
@@ -484,7 +484,7 @@ fn a_file_that_is_broken_is_left_out_and_its_issue_not_taken_for_new() {
     );
     mirror.sandbox.write_task(&task, &text);
     assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
-    // So is one that a person does not want mirrored any more.
+    // The same holds for a task whose mirroring was turned off.
     mirror.sandbox.write_task(&task, text.replace("[github]\n", "[github]\nmirror = false\n"));
     assert_eq!(mirror.sync()["adopted"], serde_json::json!([]));
 }

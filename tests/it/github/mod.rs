@@ -23,7 +23,7 @@ use std::time::Duration;
 use crate::fake::{Fake, Fault, Level, World};
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
-/// For trying ralph by hand: prints where it listens, and stays until it is ended.
+/// For manual tests of ralph: prints its address and runs until it is stopped.
 #[test]
 #[ignore = "a server, not a check"]
 #[allow(clippy::print_stderr)]
@@ -41,14 +41,14 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// Set up, with a project that has nothing in it.
+    /// Set up, with an empty project.
     pub fn new() -> Self {
         let mirror = Self::unset(Level::Dotcom);
         mirror.ralph(&["sync", "init"]).ok();
         mirror
     }
 
-    /// A board and a GitHub that know nothing of each other but the git remote.
+    /// A board and a GitHub that are connected only by the git remote.
     pub fn unset(level: Level) -> Self {
         let sandbox = Sandbox::new();
         sandbox.git(&["remote", "add", "origin", "git@github.com:acme/app.git"]);
@@ -68,7 +68,7 @@ impl Mirror {
         finish(self.command(&self.sandbox.root()).args(args))
     }
 
-    /// A run that must leave nothing open.
+    /// A sync that must succeed.
     #[track_caller]
     pub fn sync(&self) -> serde_json::Value {
         self.ralph(&["sync", "--json"]).json()
@@ -100,7 +100,7 @@ impl Mirror {
         look(&mut self.fake.world())
     }
 
-    /// A sync that is held at its first request, for whoever ends it.
+    /// A sync that blocks at its first request until the caller ends it.
     pub fn held(&self) -> Child {
         self.fake.plan([(0, Fault::HoldBefore)]);
         let mut command = self.command(&self.sandbox.root());
@@ -109,7 +109,7 @@ impl Mirror {
         child
     }
 
-    /// The names of the requests since the last time, in order.
+    /// The names of the requests since the last call, in order.
     pub fn requests(&self) -> Vec<String> {
         let names = self.fake.log().iter().map(|logged| logged.operation.clone().unwrap_or_default()).collect();
         self.fake.clear_log();

@@ -1,5 +1,5 @@
-//! Random edits on both sides, random faults, random kills: afterwards both sides agree except for recorded conflicts, no update
-//! is lost, nothing is doubled. What ought to happen is worked out here a second time, by a model that knows nothing of how.
+//! Random edits on both sides, random faults and kills: afterwards both sides agree except for recorded conflicts, no
+//! update is lost, and nothing is duplicated. The expected result is computed independently by a model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
@@ -12,20 +12,20 @@ const SCALARS: [&str; 5] = ["title", "description", "state", "priority", "estima
 const SETS: [&str; 2] = ["labels", "blocked_by"];
 const OPEN: [&str; 4] = ["Backlog", "Ready for Plan", "In Review", "Human Needed"];
 
-/// One field of one task; a set is its members, sorted, with a comma between.
+/// A field of a task. The value of a set is its sorted members, separated by commas.
 type Cell = (String, &'static str);
 type Sheet = BTreeMap<Cell, String>;
 
 struct Model {
     mirror: Mirror,
     rng: fastrand::Rng,
-    /// What both sides last agreed on.
+    /// The values that both sides last agreed on.
     base: Sheet,
-    /// What people last did to the state of an issue, where the board has not taken it in.
+    /// The last state change of an issue by a person that is not on the board yet.
     moved: BTreeMap<String, String>,
-    /// Comments are never lost and never doubled.
+    /// The texts of all notes and comments, which must exist exactly once.
     said: BTreeSet<String>,
-    /// Something has changed on GitHub that only a full look sees.
+    /// A change on GitHub that only a full sync sees.
     hidden: bool,
     turn: usize,
 }
@@ -38,7 +38,7 @@ fn parted(text: &str) -> BTreeSet<String> {
     text.split(',').filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
-/// `None` is a conflict.
+/// The merged value; `None` is a conflict.
 fn expected(field: &str, local: &str, remote: &str, base: &str) -> Option<String> {
     if local == remote || remote == base {
         return Some(local.to_owned());
@@ -117,7 +117,7 @@ impl Model {
             let issue = world.issue(*number);
             let body = issue.body.split("<!-- ralph").next().unwrap().trim_end().to_owned();
             let shown = world.value(*number, "Workflow State").unwrap_or_default();
-            // A card that fits its issue speaks for itself; else what was done last counts.
+            // If the item's state fits the issue, it counts; otherwise the last change does.
             let fits = ["Done", "Canceled"].contains(&shown.as_str()) == issue.closed && !shown.is_empty();
             let state = self.moved.get(*id).filter(|_| !fits).cloned().unwrap_or(shown);
             let blockers =
@@ -145,7 +145,7 @@ impl Model {
         if linked.is_empty() { None } else { Some(linked[self.rng.usize(..linked.len())].clone()) }
     }
 
-    /// What a person or a worker does to a task.
+    /// An edit on the board by a person or a worker.
     fn edit_here(&mut self) {
         let (Some((task, number)), Some((other, older))) = (self.pick(), self.pick()) else { return };
         let choice = self.rng.u8(..9);
@@ -176,7 +176,7 @@ impl Model {
                 &format!("labels{}=label-{}", ['+', '-'][self.rng.usize(..2)], self.rng.u8(..5)),
             ]),
             6 => match self.rng.bool() {
-                // Rings are for another test: a blocker is always older.
+                // A blocker is always older, so that there are no cycles.
                 true if older < number => run(&["block", &task, "--on", &other]),
                 true => {}
                 false => run(&["unblock", &task, "--from", &other]),
@@ -192,7 +192,7 @@ impl Model {
         }
     }
 
-    /// What somebody does on GitHub.
+    /// An edit on GitHub by a person.
     fn edit_there(&mut self) {
         let Some((task, number)) = self.pick() else { return };
         let other = self.pick().map(|(_, number)| number);
@@ -268,14 +268,14 @@ impl Model {
         self.hidden = true;
     }
 
-    /// Closed, reopened, or its card moved: once, until the board has taken it in.
+    /// Closes or reopens an issue or moves its item, only once until the board has seen it.
     fn move_there(&mut self, task: &str, number: u32) {
         let cell = (task.to_owned(), "state");
         let Some(base) = self.base.get(&cell).cloned() else { return };
         let closed = self.mirror.world(|world| world.issue(number).closed);
         let shown = self.mirror.world(|world| world.value(number, "Workflow State"));
         let is_closed = ["Done", "Canceled"].contains(&base.as_str());
-        // Only from where both agreed, so that it is clear what was done.
+        // Only from an agreed state, so that the change is unambiguous.
         if closed != is_closed || shown.as_deref() != Some(&base) {
             return;
         }
@@ -317,9 +317,9 @@ impl Model {
         }
     }
 
-    /// Runs sync, perhaps with something going wrong; `true` if it ended as it should.
+    /// Runs sync, perhaps with a fault; `true` if it ended as it should.
     fn sync(&mut self) -> bool {
-        let mut args = vec!["sync", "--anyway"];
+        let mut args = vec!["sync", "--force"];
         if self.hidden || self.rng.u8(..4) == 0 {
             args.push("--full");
         }
@@ -420,9 +420,9 @@ impl Model {
             let (l2, r2) = (now, &there[cell]);
             match expected(field, l, r, b) {
                 None => assert!(l2 == l && r2 == r, "a conflict changes nothing: {}", context()),
-                Some(e) if whole => assert!(*l2 == e && *r2 == e, "both should say {e:?}: {}", context()),
+                Some(e) if whole => assert!(*l2 == e && *r2 == e, "both should be {e:?}: {}", context()),
                 Some(e) => {
-                    assert!((l2 == l || *l2 == e) && (r2 == r || *r2 == e), "only {e:?} may come: {}", context());
+                    assert!((l2 == l || *l2 == e) && (r2 == r || *r2 == e), "only {e:?} is possible: {}", context());
                 }
             }
             if l2 == r2 {
@@ -436,7 +436,7 @@ impl Model {
         }
     }
 
-    /// A card that fits its issue again has nothing to do with what was done before.
+    /// Once an item fits its issue again, earlier changes do not matter.
     fn forget_moves(&mut self) {
         let numbers: BTreeMap<String, u32> =
             self.tasks().into_iter().filter_map(|(id, (_, number))| Some((id, number?))).collect();
@@ -462,20 +462,20 @@ impl Model {
                     body.split("<!-- ralph").next().unwrap().trim_end().rsplit("**:\n\n").next() == Some(text.as_str())
                 })
                 .count();
-            assert_eq!(times, 1, "{text:?} is there once: {comments:?}");
+            assert_eq!(times, 1, "{text:?} must exist once: {comments:?}");
         }
         let notes = walk(&self.mirror.sandbox.root().join(".ralph/notes"));
         for text in &self.said {
             let times = notes.iter().filter(|note| note.ends_with(&format!("\n\n{text}\n"))).count();
-            assert_eq!(times, 1, "{text:?} is here once");
+            assert_eq!(times, 1, "{text:?} must exist once");
         }
     }
 
-    /// Nothing goes wrong any more: both sides agree, and a second look finds nothing to do.
+    /// Without faults both sides agree, and a second sync finds nothing to do.
     fn finish(self) {
         for _ in 0..3 {
             self.mirror.world(|world| world.advance(700));
-            let _ = self.mirror.ralph(&["sync", "--full", "--anyway"]);
+            let _ = self.mirror.ralph(&["sync", "--full", "--force"]);
         }
         let (here, there) = (self.local(), self.remote());
         for (cell, value) in &here {
@@ -508,7 +508,7 @@ fn random_edits_faults_and_kills_lose_and_double_nothing() {
     let rounds: usize =
         std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5) * 25;
     let seed: u64 = std::env::var("RALPH_TEST_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1);
-    // Several boards: what one has got into, another may never.
+    // Several boards, since each one reaches different situations.
     for part in 0..(rounds / 50).max(1) {
         let mut model = Model::new(seed + part as u64);
         for round in 0..rounds.min(50) {

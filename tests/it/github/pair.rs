@@ -13,7 +13,7 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Tasks of these titles are on the board before it is cloned, and mirrored if asked for.
+    /// The tasks are added before the board is cloned, and mirrored on request.
     pub fn new(titles: &[&str], mirrored: bool) -> (Self, Vec<String>) {
         let mirror = Mirror::new();
         let ids: Vec<String> = titles.iter().map(|title| mirror.add(&[title])).collect();
@@ -49,7 +49,7 @@ impl Pair {
         self.mirror.ralph(&["commit"]).ok();
     }
 
-    /// What the first has goes to the second.
+    /// Merges the board of the first clone into the second.
     pub fn to_b(&self) {
         self.commit();
         self.b(&["commit"]).ok();
@@ -64,7 +64,7 @@ impl Pair {
         self.merge(&self.mirror.sandbox.root(), "second/main");
     }
 
-    /// Nobody is asked anything. Should git ask, the three versions of what it asks about are shown.
+    /// The merge must not conflict. If it does, the three versions of each file are shown.
     #[track_caller]
     fn merge(&self, folder: &Path, branch: &str) {
         let sandbox = &self.mirror.sandbox;
@@ -78,7 +78,7 @@ impl Pair {
         }
     }
 
-    /// Everybody syncs and shares until nothing is left to do.
+    /// Both clones sync and share until nothing is left to do.
     #[track_caller]
     pub fn rest(&self) {
         for _ in 0..3 {

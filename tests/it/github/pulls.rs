@@ -1,4 +1,4 @@
-//! `ralph pr` and `ralph merge` with GitHub: the branch really goes to a git server, the pull request to the fake.
+//! `ralph pr` and `ralph merge` with GitHub: branches go to a real git server, pull requests to the fake.
 
 use std::path::PathBuf;
 
@@ -14,12 +14,12 @@ pub(super) struct Work {
 }
 
 impl Work {
-    /// A mirrored task in review, with its plan, and its work committed in its worktree.
+    /// A mirrored task in review, with a plan, and with commits in its worktree.
     pub fn new() -> Self {
         let mirror = Mirror::new();
         let server = mirror.sandbox.outside("server.git");
         mirror.sandbox.git(&["init", "-q", "--bare", server.to_str().unwrap()]);
-        // The remote is GitHub's by its name, and a folder by its address.
+        // The remote has a GitHub address, which git rewrites to a folder.
         let rewrite = format!("url.{}.insteadOf", server.display());
         mirror.sandbox.git(&["config", &rewrite, "git@github.com:acme/app.git"]);
         let task = mirror.add(&["Label case", "--body", "Labels differ only in case."]);
@@ -49,7 +49,7 @@ impl Work {
         self.mirror.sandbox.root().join(format!("worktrees/GH-{}", self.number))
     }
 
-    /// Commits, and lets the fake know the branch that is about to be pushed.
+    /// Commits, and adds the branch that will be pushed to the fake.
     fn commit(&self, text: &str) {
         let tip = self.commit_only(text);
         self.mirror.world(|world| world.push_ref("acme/app", &self.branch(), &tip));
@@ -228,7 +228,7 @@ fn a_merge_whose_answer_is_lost_is_not_done_twice_and_not_forgotten() {
     for fault in [Fault::DropAfter, Fault::BadGatewayAfter, Fault::Truncate] {
         let work = Work::new();
         let number = work.pr();
-        // Status, checks, merge.
+        // The requests are: status, checks, merge.
         work.mirror.fake.plan([(2, fault)]);
         work.mirror.ralph(&["merge", &work.task]).ok();
         work.is_merged();
@@ -251,7 +251,7 @@ fn a_merge_that_was_killed_or_done_by_somebody_else_is_completed() {
     child.kill().unwrap();
     child.wait().unwrap();
     work.mirror.fake.plan([]);
-    // Meanwhile sync brings in that the issue was closed by the merge.
+    // Meanwhile sync reads that the merge closed the issue.
     work.mirror.ralph(&["merge", &work.task]).ok();
     work.is_merged();
 }

@@ -1,4 +1,4 @@
-//! Who talks to the network, and what is never said.
+//! Which commands use the network, and that the token is never printed.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use super::Mirror;
 use crate::fake::Level;
 use crate::sandbox::finish;
 
-/// Counts whoever knocks.
+/// A server that counts its connections.
 fn doorbell() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -24,7 +24,7 @@ fn doorbell() -> (String, Arc<AtomicUsize>) {
     (address, knocks)
 }
 
-/// Every command that must do without the network.
+/// Every command that must work without the network.
 fn offline<'a>(task: &'a str, other: &'a str, pages: &'a str) -> Vec<Vec<&'a str>> {
     vec![
         vec!["init"],
@@ -97,7 +97,7 @@ fn no_other_command_makes_a_request() {
         assert_eq!(knocks.load(Ordering::SeqCst), 0, "{args:?} made a request: {said}");
         assert_ne!(said.code, 6, "{args:?}: {said}");
     }
-    // Those that may, do: the bell works.
+    // The other commands do connect, so the count works.
     for args in [&["sync"] as &[&str], &["sync", "doctor"], &["sync", "init"], &["sync", "status", "--remote"]] {
         let before = knocks.load(Ordering::SeqCst);
         assert_eq!(run(args).code, 6, "{args:?}");
@@ -105,7 +105,7 @@ fn no_other_command_makes_a_request() {
     }
 }
 
-/// A server that throws the token back at whoever sent it.
+/// A server that repeats the token in its answers.
 fn echo() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/graphql", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! `sync init`.
+//! `ralph sync init`.
 
 use super::Mirror;
 use crate::fake::Level;
@@ -20,7 +20,7 @@ fn init_makes_the_project_and_its_fields_and_writes_the_settings() {
     assert_eq!((names[1].join(" "), names[2].join(" ")), ("P0 P1 P2 P3".into(), "XS S M L XL".into()));
     let config = std::fs::read_to_string(mirror.sandbox.root().join(".ralph/config.toml")).unwrap();
     assert!(config.contains("[github]\nrepo = \"acme/app\"\nproject = 1\n"), "{config}");
-    // Again: the same project, by its number, and nothing to add.
+    // A second run finds the same project by its number and adds nothing.
     mirror.requests();
     let again = mirror.ralph(&["sync", "init", "--json"]).json();
     assert_eq!((again["created"].as_bool(), again["fields"].clone()), (Some(false), serde_json::json!([])));
@@ -49,7 +49,7 @@ fn options_that_are_there_stay_with_what_items_say() {
     let said = mirror.ralph(&["sync", "init", "--project", "1"]).ok();
     assert!(said.contains("Priority: P0, P2, P3"), "{said}");
     assert_eq!(mirror.world(|world| world.value(number, "Priority")).as_deref(), Some("Urgent"));
-    // What is no priority of ours says nothing to us, and stays.
+    // An unknown option counts as no priority, and is not changed.
     mirror.sync();
     let task = mirror.sandbox.ids().remove(0);
     assert_eq!(mirror.field(&task, "priority"), "null");
@@ -84,7 +84,7 @@ fn an_older_server_is_mirrored_without_what_it_lacks() {
     mirror.sync();
     let number = mirror.number(&a);
     assert_eq!(mirror.world(|world| world.value(number, "Workflow State")).as_deref(), Some("Backlog"));
-    // Archived items are not listed there: the issue itself says so.
+    // Archived items are not listed by this server, so the issue itself is read.
     mirror.world(|world| world.close_issue(number, "COMPLETED"));
     mirror.sync();
     mirror.world(|world| world.archive_item(number));

@@ -1,4 +1,4 @@
-//! Two clones of a board and the people on GitHub: short stories that once went wrong.
+//! Regression tests with two clones of a board and users of GitHub.
 
 use super::Mirror;
 use super::pair::Pair;
@@ -32,7 +32,7 @@ fn what_is_typed_behind_the_marker_makes_no_second_issue() {
     let number = pair.mirror.number(&ids[0]);
     let body = pair.mirror.world(|world| world.issue(number).body.clone());
     pair.mirror.world(|world| world.edit_body(number, &format!("{body}\n\nPS: soon")));
-    // The second clone has not heard of the issue.
+    // The second clone does not know the issue yet.
     pair.b(&["sync"]).ok();
     assert_eq!(pair.open_issues("One"), [number]);
     assert_eq!(pair.b(&["ls", "--json"]).json().as_array().unwrap().len(), 1);
@@ -63,7 +63,7 @@ fn two_clones_that_make_an_issue_each_keep_the_first() {
     let (pair, ids) = Pair::new(&["One"], false);
     pair.a(&["note", &ids[0], "A word."]).ok();
     pair.to_b();
-    // Both look before either has made anything: as if at the same moment.
+    // Both clones read before either has created an issue, as if they synced at the same moment.
     pair.a(&["sync"]).ok();
     let first = pair.mirror.number(&ids[0]);
     let hidden = pair.mirror.world(|world| world.hide_item(first));
@@ -95,7 +95,7 @@ fn an_edit_of_one_clone_is_not_lost_to_what_both_had_agreed_on() {
     pair.b(&["sync"]).ok();
     pair.b(&["task", "set", &ids[0], "priority=P1"]).ok();
     pair.to_a();
-    assert_eq!(pair.field('a', &ids[0], "priority"), "P1", "what the ancestor had is an edit by now");
+    assert_eq!(pair.field('a', &ids[0], "priority"), "P1", "the base's value counts as an edit");
     pair.rest();
     assert_eq!(pair.mirror.world(|world| world.value(number, "Priority")).as_deref(), Some("P1"));
 }
@@ -140,12 +140,12 @@ fn a_task_that_one_clone_deleted_stays_deleted() {
     pair.a(&["sync"]).ok();
     let said = pair.b(&["sync"]);
     assert!(said.to_string().contains("was deleted in another clone"), "{said}");
-    assert_eq!(pair.field('b', &ids[0], "state"), "Backlog", "nothing was taken for a person's word");
+    assert_eq!(pair.field('b', &ids[0], "state"), "Backlog", "no change was taken for a person's edit");
     pair.to_b();
     pair.rest();
     assert!(pair.b(&["show", &ids[0]]).fails(1).contains("no task"));
     assert_eq!(pair.open_issues("One"), Vec::<u32>::new());
-    // Taken back, it is on GitHub again.
+    // After an undo the issue is open again.
     pair.a(&["undo", "--force"]).ok();
     pair.rest();
     assert_eq!(pair.open_issues("One").len(), 1);
@@ -183,11 +183,11 @@ fn a_card_in_a_column_that_nobody_mapped_is_left_alone_and_named() {
     assert_eq!(
         mirror.world(|world| world.value(cold, "Workflow State")).as_deref(),
         Some("Icebox"),
-        "the card stays there"
+        "the item keeps its state"
     );
 }
 
-/// The comment was posted, its answer was lost, and the note was edited since: whoever settles it settles it.
+/// The comment was posted, its answer was lost, and the note was edited since: resolving the conflict must succeed.
 #[test]
 fn a_note_conflict_after_a_lost_answer_can_be_resolved() {
     let mirror = Mirror::new();
@@ -196,7 +196,7 @@ fn a_note_conflict_after_a_lost_answer_can_be_resolved() {
     mirror.ralph(&["note", &task, "first words"]).ok();
     mirror.sync();
     let number = mirror.number(&task);
-    // As if the answer had never come.
+    // Removes the record of the comment, as if its answer had been lost.
     let path = mirror.sandbox.task_file(&task);
     let text = std::fs::read_to_string(&path).unwrap();
     let start = text.find("[github.notes").unwrap();
@@ -214,7 +214,7 @@ fn a_note_conflict_after_a_lost_answer_can_be_resolved() {
     assert_eq!(mirror.sync()["plan"]["rows"], serde_json::json!([]));
 }
 
-/// The second clone hears of a lock through git alone: whoever has it may well be at work.
+/// The second clone knows the claim only from git: the holder may still be at work.
 #[test]
 fn a_claim_of_another_machine_is_not_taken_for_dead() {
     let (pair, ids) = Pair::new(&["One"], false);
@@ -224,10 +224,10 @@ fn a_claim_of_another_machine_is_not_taken_for_dead() {
     assert_eq!(pair.b(&["reap", "--json"]).json(), serde_json::json!([]));
     assert_eq!(pair.b(&["next", "--claim", "--as", "analyst-2"]).code, 5);
     assert_eq!(pair.field('b', &ids[0], "state"), "Research in Progress");
-    // A person who knows better.
+    // A person overrides the claim.
     pair.b(&["release", &ids[0], "--force"]).ok();
     assert_eq!(pair.b(&["next", "--claim", "--as", "analyst-2"]).code, 0);
-    // Taken here, and its claim lost: that is dead.
+    // Claimed in this clone, and the record of the claim is gone: the claim is dead.
     std::fs::remove_dir_all(pair.second.join(".git/ralph/claims")).unwrap();
     assert_eq!(pair.b(&["reap", "--json"]).json()[0]["task"], ids[0].as_str());
 }

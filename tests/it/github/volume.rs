@@ -1,4 +1,4 @@
-//! How many requests it takes.
+//! The number of requests of a sync.
 
 use super::Mirror;
 
@@ -16,7 +16,7 @@ fn a_thousand_tasks_that_have_not_changed_take_no_more_than_twelve_requests() {
     let adopted = mirror.sync();
     assert_eq!(adopted["adopted"].as_array().unwrap().len(), 1_000);
     mirror.world(|world| world.advance(60));
-    // What has just been written is read once more.
+    // Recent changes are read once more.
     mirror.sync();
     mirror.world(|world| world.advance(60));
     let count = || {
@@ -61,7 +61,7 @@ fn the_first_push_takes_one_create_per_task_and_batches() {
     let asked = mirror.requests();
     let count = |name: &str| asked.iter().filter(|other| *other == name).count();
     assert_eq!((count("CreateIssue"), count("CreateLabel"), count("AddComment")), (200, 3, 0));
-    // What an issue says beside its text goes with the next create; looking takes a handful.
+    // The labels of an issue are set with the next creation; reading takes a few requests.
     assert!(count("Batch") <= 2 && asked.len() <= 200 + 3 + 12, "{} requests", asked.len());
     mirror.world(|world| assert!(world.issues_in("acme/app").iter().all(|issue| issue.labels.len() == 2)));
     let idle = mirror.sync();

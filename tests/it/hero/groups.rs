@@ -1,4 +1,4 @@
-//! Groups as ralph-hero's skills mean them: the children of one parent, each of them locked and completed by its own call.
+//! Groups as ralph-hero's skills use them: the children of one parent, each locked and completed by its own call.
 
 use std::sync::Barrier;
 
@@ -8,7 +8,7 @@ use super::Hero;
 use crate::mcp_client::Client;
 use crate::sandbox::Sandbox;
 
-/// A large issue, split as the skill does it into three that wait for one another.
+/// A large issue, split as the skill does it into three that are blocked in a chain.
 fn split(hero: &mut Hero<'_>) -> (Value, Vec<Value>) {
     let epic = hero.ok("create_issue", json!({ "title": "Labels", "estimate": "L" }))["number"].clone();
     let mut parts = Vec::new();
@@ -39,7 +39,7 @@ fn states(hero: &mut Hero<'_>, numbers: &[Value]) -> Vec<String> {
     numbers.iter().map(one).map(|state| state.as_str().unwrap().to_owned()).collect()
 }
 
-/// A document as the skill's own template has it, and the comment that hands it in.
+/// Writes a document; returns the URL that the skill puts into a comment.
 fn document(sandbox: &Sandbox, folder: &str, name: &str, text: &str) -> String {
     let path = format!("thoughts/shared/{folder}/{name}");
     let file = sandbox.root().join(&path);
@@ -83,7 +83,7 @@ pub fn single_plan(sandbox: &Sandbox, number: &Value) -> String {
     document(sandbox, "plans", &format!("2026-02-24-GH-{id}-it.md"), &text)
 }
 
-/// A critique of the group's plan, without a verdict of its own.
+/// A critique of the group's plan, without its own verdict.
 pub fn critique(sandbox: &Sandbox, number: &Value) -> String {
     let id = number.as_str().unwrap();
     let text = format!(
@@ -119,8 +119,8 @@ fn research(client: &mut Client, part: &Value, document: &str) {
     assert_eq!(call(client, "update_workflow_state", state("__COMPLETE__"))["newState"], "Ready for Plan");
 }
 
-/// Each session researches its parts at the same time as the other. The second and third wait for the first, and for each
-/// other: inside the group that is only an order.
+/// Both sessions research their parts at the same time. The second and third are blocked by the first and by each
+/// other: inside the group that only sets the order.
 fn research_in_parallel(sandbox: &Sandbox, one: &mut Client, other: &mut Client, parts: &[Value]) {
     let work: Vec<(Value, String)> =
         parts.iter().map(|part| (part.clone(), research_document(sandbox, part))).collect();
@@ -152,7 +152,7 @@ fn a_group_of_three_goes_from_research_to_done_by_two_sessions_in_the_order_of_t
     }
     let (code, said) = other
         .refused("update_workflow_state", json!({ "number": parts[2], "state": "__LOCK__", "command": "ralph_plan" }));
-    assert_eq!(code, "held", "the other session is told who plans it: {said}");
+    assert_eq!(code, "held", "the other session learns who plans it: {said}");
     let plan = group_plan(&sandbox, &parts);
     for part in &parts {
         hand_in(&mut one, part, "Implementation Plan", &plan);
@@ -297,7 +297,7 @@ fn children_in_progress_without_a_holder_are_advanced_and_a_group_goes_as_one() 
     }
 }
 
-/// A group whose members are all in this state.
+/// A group whose children are all in this state.
 fn members_in(hero: &Hero<'_>, state: &str) -> Vec<Value> {
     let (epic, _) = hero.mirrored("Backlog", "atomic = true");
     (0..3).map(|_| json!(hero.mirrored(state, &format!("parent = '{epic}'\nestimate = 'XS'")).1)).collect()
@@ -440,7 +440,7 @@ fn a_child_that_another_session_holds_is_not_advanced() {
     let (_, held) = one.mirrored("In Progress", &format!("parent = '{epic}'"));
     let (_, free) = one.mirrored("In Progress", &format!("parent = '{epic}'"));
     other.ok("update_workflow_state", json!({ "number": held, "state": "__LOCK__", "command": "ralph_impl" }));
-    // To lock one of two siblings makes them a group, which is in one pair of hands.
+    // Claiming one of two siblings makes them a group, which has one holder.
     let done = one.ok("advance_children", json!({ "number": epic_number, "targetState": "In Review" }));
     assert_eq!(done["advanced"], json!([]), "{done}");
     assert_eq!(done["skipped"].as_array().unwrap().len(), 2, "{done}");

@@ -25,7 +25,7 @@ impl<'a> Hero<'a> {
         Self { sandbox, client: Client::start(sandbox, &all), made: Cell::new(100) }
     }
 
-    /// A task that an issue mirrors: its id and its number, as the tools say it.
+    /// A mirrored task: its id, and its number as the tools return it.
     fn mirrored(&self, state: &str, more: &str) -> (String, String) {
         let number = self.made.replace(self.made.get() + 1);
         let id = format!("m-{number}");
@@ -62,7 +62,7 @@ impl<'a> Hero<'a> {
     }
 }
 
-/// What is said, with the tasks that it names.
+/// Replaces the placeholders in a value by tasks.
 fn filled(value: &Value, names: &[(&str, Value)]) -> Value {
     match value {
         Value::String(text) => names.iter().find(|(name, _)| name == text).map_or(value.clone(), |(_, it)| it.clone()),
@@ -153,7 +153,7 @@ fn the_tools_are_those_that_the_skills_name_and_few_enough_to_read() {
     let tokens = read.to_string().len() / 4;
     assert!(tokens < 5_700, "{tokens}");
     let text = listed.to_string();
-    assert!(!text.contains("projectNumber") && !text.contains("\"owner\""), "what means nothing is not told");
+    assert!(!text.contains("projectNumber") && !text.contains("\"owner\""), "arguments without a meaning are left out");
 }
 
 #[test]
@@ -206,9 +206,9 @@ fn a_task_lives_its_whole_life_through_these_tools() {
     let issue = hero.ok("get_issue", json!({ "number": id }));
     assert_eq!((&issue["workflowState"], &issue["state"]), (&json!("Research in Progress"), &json!("OPEN")));
     assert_eq!(issue["comments"][0]["id"], comment["commentId"]);
-    assert_eq!(issue["assignees"][0], issue["claimedBy"], "who holds it is assigned");
+    assert_eq!(issue["assignees"][0], issue["claimedBy"], "the holder is assigned");
     hero.state(&id, "__COMPLETE__", "ralph_research");
-    assert_eq!(hero.ok("get_issue", json!({ "number": id }))["assignees"], json!([]), "it is handed on");
+    assert_eq!(hero.ok("get_issue", json!({ "number": id }))["assignees"], json!([]), "the task was moved on");
     assert_eq!(
         hero.ok("check_convergence", json!({ "number": id, "targetState": "Ready for Plan" }))["converged"],
         true
@@ -222,7 +222,7 @@ fn a_task_lives_its_whole_life_through_these_tools() {
     assert_eq!((&resumed["issue"]["number"], &resumed["issue"]["resume"]), (&id, &json!(false)));
     hero.state(&id, "__LOCK__", "ralph_impl");
     let own = hero.ok("pick_actionable_issue", json!({ "workflowState": "In Progress" }));
-    assert_eq!((&own["issue"]["number"], &own["issue"]["resume"]), (&id, &json!(true)), "one's own is gone on with");
+    assert_eq!((&own["issue"]["number"], &own["issue"]["resume"]), (&id, &json!(true)), "its own claim is resumed");
     let saved = hero.ok(
         "save_issue",
         json!({ "number": id, "workflowState": "__COMPLETE__", "command": "ralph_impl", "title": "It" }),
@@ -273,7 +273,7 @@ fn what_another_has_is_neither_picked_nor_locked_nor_half_changed() {
     assert!(said.contains("force has no effect here"), "{said}");
     assert!(!sandbox.read_task(&id).contains("Mine"), "a refused lock leaves the title alone");
 
-    // In Progress without a holder is a state, not a lock: the first claim wins.
+    // In Progress without a holder is not locked: the first claim wins.
     let (_, loose) = anna.mirrored("In Progress", "");
     let lock = json!({ "number": loose, "state": "__LOCK__", "command": "ralph_impl" });
     ben.ok("update_workflow_state", lock.clone());
@@ -349,7 +349,7 @@ fn an_analyst_splits_step_by_step_as_the_skill_does() {
     }
     let link = json!({ "blockedNumber": parts[1], "blockingNumber": parts[0] });
     assert_eq!(analyst.ok("add_dependency", link.clone())["changed"], true);
-    assert_eq!(analyst.ok("add_dependency", link)["changed"], false, "nothing to do is said");
+    assert_eq!(analyst.ok("add_dependency", link)["changed"], false, "the answer says that there is nothing to do");
     let listed = analyst.ok("list_sub_issues", json!({ "number": large, "depth": 3 }));
     assert_eq!(listed["summary"], json!({ "total": 2, "completed": 0, "percentCompleted": 0 }));
     assert_eq!(analyst.ok("detect_pipeline_position", json!({ "number": large }))["phase"], "TRIAGE");
@@ -543,7 +543,7 @@ fn what_waits_for_a_person_is_not_moved_by_a_client_that_nobody_named() {
         assert_eq!(code, "needs-person", "{state}");
     }
     assert_eq!(hero.refused("save_issue", json!({ "number": number, "issueState": "CLOSED" })).0, "needs-person");
-    // A name makes no person of a program.
+    // A person's name does not make a program a person.
     let mut named = Hero::new(&sandbox, &["--as", "Ann"]);
     let asked = json!({ "number": id, "state": "Ready for Plan" });
     assert_eq!(named.refused("update_workflow_state", asked).0, "needs-person");
@@ -594,7 +594,7 @@ fn a_branch_with_a_name_that_the_skills_give_it_counts_wherever_the_issue_is_bui
         assert_eq!((code.as_str(), said.contains(&branch)), ("unmerged", true), "{branch}: {said}");
         sandbox.git(&["branch", "-D", &branch]);
     }
-    // The stream of other members says nothing about this one, and a duplicate is closed whatever its epic builds.
+    // The stream of other members does not matter to this one, and a duplicate can be closed at any time.
     sandbox.git(&["branch", &format!("feature/GH-{epic_number}-stream-{other_number}"), built.trim()]);
     assert_eq!(hero.ok("update_workflow_state", json!({ "number": child, "state": "Done" }))["newState"], "Done");
     sandbox.git(&["branch", &format!("feature/GH-{epic_number}"), built.trim()]);

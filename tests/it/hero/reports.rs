@@ -1,4 +1,4 @@
-//! Dashboard, hygiene, archive and status updates: what they find on a board, and what they change.
+//! Dashboard, hygiene, archive and status updates: their findings on a board, and their changes.
 
 use serde_json::{Value, json};
 

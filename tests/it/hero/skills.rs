@@ -1,5 +1,5 @@
-//! The calls that ralph-hero's skills and agents of February 2026 make, in their order, written down from its documents and
-//! not from our code: what each is answered with, as the skill reads it. One board goes from setup to Done.
+//! The calls of ralph-hero's skills and agents of February 2026, in order, taken from its documents and not from our
+//! code, with the answers that the skills expect. One board goes from setup to Done.
 
 use serde_json::Value;
 
@@ -8,8 +8,8 @@ use super::groups::{critique, group_plan, research_document, single_plan};
 use super::tables::rows;
 use crate::sandbox::Sandbox;
 
-/// The skill, the tool, its arguments, and what the skill needs of the answer: `/pointer=value`, `$X` keeps the number of what
-/// was made, `refused=code`. The tool `write` stands for a document that the skill writes.
+/// The skill, the tool, its arguments, and the parts of the answer that the skill needs: `/pointer=value`, `$X` keeps
+/// the number of a created issue, `refused=code`. The tool `write` stands for a document that the skill writes.
 const CALLS: &str = r###"
 setup | health_check | {} | /status=ok; /checks/auth/status=ok; /checks/requiredFields/status=ok
 setup | setup_project | {"owner": "o", "title": "Ralph Workflow"} | /fields/Estimate/options/0=XS

@@ -1,5 +1,5 @@
-//! What ralph-hero's skills call, what its tools answer with, and what is refused: a row a line, columns between bars.
-//! `$N` is the task, `$O` another one; the tests say what else there is.
+//! The calls of ralph-hero's skills, the answers of its tools, and its refusals: one row per line, columns between
+//! bars. `$N` is the task, `$O` another one; the tests define the others.
 
 pub const TOOLS: [&str; 36] = [
     "list_issues",
@@ -46,7 +46,7 @@ pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     lines.map(|line| line.split(" | ").map(str::trim).collect())
 }
 
-/// Every move that the skills make: the state before, what is asked, and the state after.
+/// Every move that the skills make: the state before, the request, and the state after.
 pub const MOVES: [(&str, &str, &str, &str); 34] = [
     ("Backlog", "Research Needed", "ralph_triage", "Research Needed"),
     ("Backlog", "Ready for Plan", "ralph_triage", "Ready for Plan"),
@@ -84,7 +84,7 @@ pub const MOVES: [(&str, &str, &str, &str); 34] = [
     ("In Review", "Done", "", "Done"),
 ];
 
-/// Every other call: the tool, the state of the task, the arguments. `$P` is what the task waits for.
+/// Every other call: the tool, the state of the task, the arguments. `$P` is the blocker.
 pub const CALLS: &str = r###"
 get_issue | Backlog | {"owner": "o", "repo": "r", "number": "$N"}
 get_issue | Done | {"number": "$N", "includeGroup": true, "includePipeline": true}
@@ -155,8 +155,8 @@ save_issue | In Review | {"number": "$N", "workflowState": "Done", "issueState":
 save_issue | Research Needed | {"number": "$N", "workflowState": "__LOCK__", "command": "ralph_research", "force": true}
 "###;
 
-/// The fields of each answer, as the inventory of ralph-hero documents them: the tool, the arguments, where in the answer, and
-/// the fields there. `$O` is the parent of `$N`, `$P` what it waits for, `$F` a free one.
+/// The fields of each answer, as the inventory of ralph-hero documents them: the tool, the arguments, the place in the
+/// answer, and its fields. `$O` is the parent of `$N`, `$P` its blocker, `$F` an unrelated task.
 pub const FIELDS: &str = r#"
 list_issues | {} | . | totalCount filteredCount items
 list_issues | {} | /items/0 | number title state stateReason url updatedAt workflowState estimate priority iteration labels assignees
@@ -212,7 +212,7 @@ save_issue | {"number": "$F", "title": "B"} | . | number url changes
 update_workflow_state | {"number": "$F", "state": "__LOCK__", "command": "ralph_research"} | . | number previousState newState command resolvedFrom
 "#;
 
-/// What is refused: the tool, the arguments, the code, and a word that says what to do. `$B` waits for `$N`, `$C` is its part.
+/// Refusals: the tool, the arguments, the code, and a word of the hint. `$B` is blocked by `$N`, `$C` is its child.
 pub const REFUSALS: &str = r#"
 get_issue | {"number": 9999} | unknown-task | ralph_hero__list_issues
 get_issue | {} | bad-arguments | number
@@ -229,7 +229,7 @@ update_estimate | {"number": "$O", "estimate": "HUGE"} | bad-value | XL
 update_priority | {"number": "$O", "priority": ""} | bad-value | ralph_hero__save_issue
 create_issue | {"title": " "} | no-title | title
 create_issue | {"title": "A", "assignees": ["a", "b"]} | one-owner | one
-create_comment | {"number": "$O", "body": " "} | empty-note | text
+create_comment | {"number": "$O", "body": " "} | empty-note | empty
 add_dependency | {"blockedNumber": "$N", "blockingNumber": "$B"} | cycle | m-101
 remove_dependency | {"blockedNumber": "$B", "blockingNumber": "t-none"} | unknown-task | ralph_hero__list_issues
 remove_dependency | {"blockedNumber": "$B", "blockingNumber": 9999} | unknown-task | ralph_hero__list_issues

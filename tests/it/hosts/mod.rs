@@ -1,4 +1,4 @@
-//! The real agent programs with the profiles as they are shipped; only the model is a script (`tests/hosts`).
+//! The real agent hosts with the shipped profiles; only the model is a script (`tests/hosts`).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
-/// A board, a home, and one agent program on the PATH.
+/// A board, a home folder, and one agent host on the PATH.
 struct Stage {
     sandbox: Sandbox,
     host: &'static str,
 }
 
-/// Where `tests/hosts/setup` put the programs.
+/// The folder into which `tests/hosts/setup` installs the hosts.
 fn programs() -> PathBuf {
     let cache = || {
         let own = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
@@ -22,7 +22,7 @@ fn programs() -> PathBuf {
     std::env::var_os("RALPH_TEST_HOSTS_DIR").map(PathBuf::from).or_else(cache).unwrap_or_default().join("bin")
 }
 
-/// `None`, with the reason on standard error, where the program is not to be had or not wanted.
+/// `None` if the host is not installed or not selected; the reason is on stderr.
 #[allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 fn stage(host: &'static str) -> Option<Stage> {
     let wanted = std::env::var("RALPH_TEST_HOSTS").unwrap_or_else(|_| "claude,codex,gemini,opencode".into());
@@ -77,7 +77,7 @@ impl Stage {
         self.sandbox.git(&["commit", "-q", "-m", "base"]);
     }
 
-    /// A program beside the scripted model, with nothing of this machine's environment.
+    /// A command that runs with the scripted model and without this machine's environment.
     fn alone(&self, scenario: &str, keys: Keys, program: &[&str]) -> Command {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hosts/alone");
         let mut command = Command::new(here);
@@ -116,13 +116,13 @@ impl Stage {
         all.as_array().unwrap().iter().map(|task| (text(task, "title"), text(task, "state"))).collect()
     }
 
-    /// How each run ended, the first first.
+    /// The outcomes of the runs, oldest first.
     fn outcomes(&self) -> Vec<String> {
         let runs = self.sandbox.ralph(&["runs", "ls", "--json"]).json();
         runs.as_array().unwrap().iter().rev().map(|run| run["outcome"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Nothing of what the script tries has changed the main worktree, the task's file or the remote.
+    /// Asserts that the main worktree, the task file and the remote are unchanged.
     fn is_untouched(&self, task: &str, log: &str) {
         let root = self.sandbox.root();
         assert!(!root.join("outside.txt").exists(), "{log}");
@@ -132,7 +132,7 @@ impl Stage {
         assert_eq!(self.sandbox.git_in(&self.remote(), &["branch", "--list"]).ok(), "", "{log}");
     }
 
-    /// What the model was told, for a test that fails.
+    /// The log of the model, for the message of a failed test.
     fn model(&self) -> String {
         std::fs::read_to_string(self.sandbox.outside("model.jsonl")).unwrap_or_default()
     }
@@ -145,11 +145,11 @@ impl Stage {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keys {
     Set,
-    /// The program is not logged in.
+    /// The host is not logged in.
     Missing,
 }
 
-/// From Backlog to Done with the profile as it is shipped, confined by the kernel.
+/// From Backlog to Done with the shipped profile, in the sandbox.
 fn carries_a_task_to_done(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     stage.sandbox.add(&["Say goodbye too", "--estimate", "S"]);
@@ -169,7 +169,8 @@ fn carries_a_task_to_done(host: &'static str) {
     }
 }
 
-/// The model charges 10 tokens in and 5 out for each answer. Programs ask for titles beside their agent's work; whether these count is theirs.
+/// The model charges 10 tokens in and 5 out for each answer. Some hosts also ask it for titles, and not all of them
+/// count those answers.
 fn receipts_equal_what_the_model_said(stage: &Stage, runs: &[&Value]) {
     let sum = |key: &str| runs.iter().map(|run| run["usage"][key].as_u64().unwrap()).sum::<u64>();
     let log = stage.model();
@@ -185,7 +186,7 @@ fn receipts_equal_what_the_model_said(stage: &Stage, runs: &[&Value]) {
     assert_eq!(costs["total"]["cost_usd"].is_number(), known, "two programs know the price of this model: {costs:#}");
 }
 
-/// Nothing that it tries changes main, the board's files, or anything outside its worktree.
+/// The agent cannot change main, the board's files, or anything outside its worktree.
 fn is_kept_in(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     let research = stage.sandbox.add(&["Greet by name", "--state", "Research Needed"]);
@@ -208,7 +209,7 @@ fn is_kept_in(host: &'static str) {
     }
 }
 
-/// A program that is not logged in: its own words on the console, and every task where it was.
+/// The host is not logged in: its message is shown, and no task moves.
 fn not_logged_in_moves_nothing(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     for title in ["One", "Two", "Three"] {
@@ -222,7 +223,7 @@ fn not_logged_in_moves_nothing(host: &'static str) {
     assert!(said.stderr.contains("is unavailable: "), "{said}");
 }
 
-/// A run that is cut off and one that goes on with its session.
+/// A run that timed out, and one that resumes its session.
 fn goes_on_after_a_cut(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     stage.sandbox.add(&["One"]);
@@ -237,7 +238,7 @@ fn goes_on_after_a_cut(host: &'static str) {
     assert_eq!(runs[0]["resumed"], runs[1]["session"], "{runs:#}");
 }
 
-/// Its program dies in the middle of the work: it is tried again, then a person is called, with all that it left.
+/// The host crashes during the work: the run is repeated once, then the task is handed to a person and its claim ends.
 fn dies_in_the_middle(host: &'static str) {
     let Some(stage) = stage(host) else { return };
     let id = planned(&stage, "One");
@@ -283,7 +284,7 @@ macro_rules! with_each_host {
 
 with_each_host!(claude, codex, gemini, opencode);
 
-/// The program tells the minute, so that this takes up to one.
+/// The host reports the reset time to the minute, so this takes up to a minute.
 #[test]
 fn a_usage_limit_parks_the_work_until_the_time_that_the_program_says_and_then_it_goes_on() {
     let Some(stage) = stage("codex") else { return };
@@ -307,7 +308,7 @@ fn an_agent_is_tested_without_a_task() {
     assert!(listed.stdout.contains("the profile of this board"), "{listed}");
 }
 
-/// A task that is planned and in progress, with nobody at it.
+/// A planned task in progress without a claim.
 fn planned(stage: &Stage, title: &str) -> String {
     let id = stage.sandbox.add(&[title, "--state", "Ready for Plan"]);
     stage.sandbox.ralph(&["claim", &id, "--for", "plan", "--as", "builder-9"]).ok();

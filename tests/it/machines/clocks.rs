@@ -1,4 +1,4 @@
-//! Clocks that are wrong: what is alive stays its holder's, and what is dead is found dead.
+//! Wrong clocks: a live claim stays its holder's, and a dead one expires.
 
 use super::servers::Transport;
 use super::{Fleet, Machine, Plan, Time};
@@ -40,7 +40,7 @@ fn a_machine_whose_clock_is_wrong_takes_nothing_that_is_alive() {
     }
 }
 
-/// Neither does it lose its own, nor bind others for longer than its lease.
+/// A machine with a wrong clock does not lose its own claim, and does not keep it for longer than its lease.
 #[test]
 fn a_machine_whose_clock_is_wrong_keeps_its_own_and_no_longer() {
     for off in OFF {
@@ -53,21 +53,22 @@ fn a_machine_whose_clock_is_wrong_keeps_its_own_and_no_longer() {
         own(60, &["renew", "t-0", "--as", "builder"]).ok();
         own(70, &["move", "t-0", "__COMPLETE__", "--for", "triage", "--as", "builder"]).ok();
         own(80, &["claim", "t-1", "--for", "triage", "--as", "builder"]).ok();
-        // Seen now for the first time, and unchanged a lease later.
+        // Seen for the first time now, and unchanged for the length of a lease.
         right.at(start.later(90), &["claim", "t-1", "--for", "triage", "--as", "builder-2"]).fails(3);
         right.at(start.later(90 + 590), &["claim", "t-1", "--for", "triage", "--as", "builder-2"]).fails(3);
         right.at(start.later(90 + 660), &["claim", "t-1", "--for", "triage", "--as", "builder-2"]).ok();
     }
 }
 
-/// A lease ends when it was seen unchanged for its length: a renewal starts it again, and so does what was not seen before.
+/// A lease expires when it was seen unchanged for its length. A renewal starts it again, and so does the first
+/// sighting.
 #[test]
 fn a_lease_of_another_machine_is_measured_from_its_last_change() {
     let Some(fleet) = fleet(2) else { return };
     let [one, two] = &fleet.machines[..] else { unreachable!() };
     let start = Time::start();
     one.at(start, &["claim", "t-0", "--for", "triage", "--as", "builder"]).ok();
-    // Long after, but never seen before.
+    // Long after the claim, but seen for the first time.
     two.at(start.later(5000), &["claim", "t-0", "--for", "triage", "--as", "builder-2"]).fails(3);
     two.at(start.later(5300), &["claims", "ls", "--remote"]).ok();
     one.at(start.later(5310), &["renew", "t-0", "--as", "builder"]).ok();
@@ -78,7 +79,7 @@ fn a_lease_of_another_machine_is_measured_from_its_last_change() {
     assert_eq!(said.code, 3, "{said}");
 }
 
-/// A restart sets the clock that nobody can set back to nothing: what was seen before it counts from then on.
+/// A restart sets the monotonic clock to zero: the time that was measured before does not count.
 #[test]
 fn after_a_restart_a_lease_is_measured_anew() {
     let Some(fleet) = fleet(1) else { return };
@@ -106,7 +107,7 @@ fn a_clock_that_was_set_back_does_not_keep_from_looking() {
     assert!(said.code == 3 && two.state("t-0") == "Todo", "{said}");
 }
 
-/// What somebody else wrote may be wrong or hostile: no lease binds for longer than this machine allows.
+/// Claims of other machines may be wrong or hostile: no lease lasts longer than this machine allows.
 #[test]
 fn a_claim_with_an_endless_lease_binds_for_a_bounded_time() {
     let Some(fleet) = fleet(1) else { return };

@@ -1,4 +1,4 @@
-//! What a claim costs: connections, bytes, and time against one `git push`.
+//! The cost of a claim: connections, bytes, and time compared with one `git push`.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use super::proxy::Counts;
 use super::servers::Transport;
 use super::{Fleet, Machine, Plan};
 
-/// A fleet whose first machine has looked at the server before, as any but a new clone has.
+/// A fleet whose first machine has asked the server before, so that it is not a new clone.
 fn fleet(transport: Transport, exchange: &'static str) -> Option<Fleet> {
     let fleet = (Plan { tasks: 12, exchange, ..Plan::of(transport) }).fleet()?;
     let machine = &fleet.machines[0];
@@ -62,7 +62,7 @@ fn claim_finish_and_board_are_two_connections_over_http() {
     claim_finish_and_board_are_two_connections(Transport::Http);
 }
 
-/// The end of one task and the claim of the next are one push, so n tasks are n + 1 of them, and one more to find no more.
+/// Finishing a task and claiming the next is one push: n tasks need n + 1 pushes, and one more finds no task.
 fn a_worker_pays_for_one_connection_a_task(transport: Transport) {
     let Some(fleet) = fleet(transport, "") else { return };
     let machine = &fleet.machines[0];
@@ -81,7 +81,7 @@ fn a_worker_pays_for_one_connection_a_task_over_http() {
     a_worker_pays_for_one_connection_a_task(Transport::Http);
 }
 
-/// A look at the claims does not grow with the branches of the server.
+/// Asking for the claims costs the same, however many branches the server has.
 fn branches_cost_nothing(transport: Transport) {
     let Some(fleet) = fleet(transport, "") else { return };
     let machine = &fleet.machines[0];
@@ -107,7 +107,7 @@ fn branches_cost_nothing_over_http() {
     branches_cost_nothing(Transport::Http);
 }
 
-/// The shortest of some tries, for a claim and for one push of git's own.
+/// The shortest time of several tries, for a claim and for one `git push`.
 fn times(machine: &Machine, tries: usize, round_trip: Duration) -> (Duration, Duration) {
     let clock = |run: &dyn Fn(usize)| {
         let one = |number| {
@@ -128,7 +128,7 @@ fn times(machine: &Machine, tries: usize, round_trip: Duration) -> (Duration, Du
     (next, push)
 }
 
-/// Far enough away that the time of the programs themselves does not count.
+/// The delay is long enough that the run time of the programs does not matter.
 fn a_claim_takes_no_longer_than_a_push(transport: Transport) {
     let Some(fleet) = fleet(transport, "") else { return };
     let (next, push) = times(&fleet.machines[0], 3, Duration::from_millis(500));
@@ -145,7 +145,7 @@ fn a_claim_takes_no_longer_than_a_push_over_http() {
     a_claim_takes_no_longer_than_a_push(Transport::Http);
 }
 
-/// For `docs`: `cargo nextest run --run-ignored only --no-capture -E 'test(machines::cost::figures)'`.
+/// Figures for `docs`: `cargo nextest run --run-ignored only --no-capture -E 'test(machines::cost::figures)'`.
 #[test]
 #[ignore = "prints figures"]
 #[allow(clippy::print_stdout, reason = "that is what it is for")]

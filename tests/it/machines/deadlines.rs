@@ -1,4 +1,4 @@
-//! Whatever the server does, every command ends, and says what kind of trouble it met.
+//! Every command ends and names the kind of failure, whatever the server does.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use super::servers::{Server, Transport, can_serve};
 use super::ways::{Scheme, TROUBLES, Trouble};
 use super::{Fleet, Machine, Plan};
 
-/// With `net.timeout` at two seconds, and on a machine that is busy with something else.
+/// `net.timeout` is two seconds; the rest allows for a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// What was wrong with each command, for all at once.
+/// All that is wrong with the commands of one case, so that the test reports everything at once.
 fn complaints(machine: &Machine, name: &str, says: &[&str], number: usize) -> Vec<String> {
     let (held, other) = (format!("t-{}", 3 * number), format!("t-{}", 3 * number + 1));
     let commands: [&[&str]; 6] = [
@@ -40,7 +40,7 @@ fn complaints(machine: &Machine, name: &str, says: &[&str], number: usize) -> Ve
     wrong
 }
 
-/// A machine with one claim, a finished task of a person to be, and a change that is not yet pushed.
+/// Each machine has a claim and a change that is not pushed.
 fn prepare(fleet: &Fleet) {
     for (number, machine) in fleet.machines.iter().enumerate() {
         machine.ralph(&["claim", &format!("t-{}", 3 * number), "--for", "triage", "--as", "builder"]).ok();
@@ -65,7 +65,7 @@ fn every_command_ends(transport: Transport, schemes: &[Scheme]) {
         let asked: Vec<_> = troubles.iter().copied().enumerate().map(ask).collect();
         asked.into_iter().flat_map(|asked| asked.join().unwrap()).collect()
     });
-    assert!(wrong.is_empty(), "{} complaints:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} failures:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn every_command_ends_over_ssh() {
     every_command_ends(Transport::Ssh, &[Scheme::Ssh]);
 }
 
-/// Nobody sets a timeout: thirty seconds for everything together.
+/// With the default timeout: thirty seconds in total.
 fn by_default(transport: Transport, way: Way) {
     let Some(fleet) = (Plan { machines: 1, timeout: "", ..Plan::of(transport) }).fleet() else { return };
     let machine = &fleet.machines[0];
@@ -104,7 +104,7 @@ fn by_default_a_command_ends_within_a_minute_over_ssh() {
     by_default(Transport::Ssh, Way::HoleAfter(3000));
 }
 
-/// Not being let in is no matter of trying again.
+/// Authentication failures are not retried.
 #[test]
 fn unknown_hosts_passwords_and_prohibitions_are_told_apart() {
     let Some(fleet) = (Plan { machines: 4, tasks: 12, timeout: "5s", ..Plan::of(Transport::Http) }).fleet() else {
@@ -129,10 +129,10 @@ fn unknown_hosts_passwords_and_prohibitions_are_told_apart() {
             wrong.push(format!("{url}: it would be in vain to try again: {said}"));
         }
     }
-    assert!(wrong.is_empty(), "{} complaints:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} failures:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// A key that the server does not know is not a server that cannot be reached.
+/// A key that the server does not know is an authentication failure, not an unreachable server.
 #[test]
 fn a_key_that_the_server_does_not_know_is_unauthorized() {
     if !can_serve(Transport::Ssh) {
@@ -142,10 +142,10 @@ fn a_key_that_the_server_does_not_know_is_unauthorized() {
     prepare(&fleet);
     std::fs::write(fleet.server.folder().join("authorized_keys"), "").unwrap();
     let wrong = complaints(&fleet.machines[0], "no key", &["unauthorized"], 0);
-    assert!(wrong.is_empty(), "{} complaints:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} failures:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The board has arrived, and only the claims are refused: that is what it says, and the push has succeeded.
+/// Only the claims are rejected: the push of the board has succeeded, and the message says so.
 #[test]
 fn a_push_whose_board_arrived_is_no_failure() {
     let Some(fleet) = Plan::of(Transport::Http).fleet() else { return };
@@ -159,8 +159,8 @@ fn a_push_whose_board_arrived_is_no_failure() {
     assert!(there && said.code == 0 && said.stderr.contains("ask the owner"), "{there}: {said}");
 }
 
-/// git takes an http answer that ends within its header for the empty list of an old server, and `fetch --prune` then
-/// succeeds: nobody has a claim any more. What was not answered is no answer.
+/// git takes an HTTP answer that ends within its header for the empty list of an old server, and `fetch --prune` then
+/// succeeds as if all claims were gone. Such an answer must count as a failure.
 #[test]
 fn an_answer_that_is_cut_in_its_header_hides_no_claims() {
     let Some(fleet) = (Plan { timeout: "5s", ..Plan::of(Transport::Http) }).fleet() else { return };
@@ -178,5 +178,5 @@ fn an_answer_that_is_cut_in_its_header_hides_no_claims() {
         assert_eq!(two.state("t-0"), "Doing", "{args:?}: {}", said.output);
     }
     let said = two.ralph(&["claims", "ls", "--remote"]);
-    assert!(said.code == 6 || !said.stderr.is_empty(), "it looked, and did not see: {said}");
+    assert!(said.code == 6 || !said.stderr.is_empty(), "the claim was not seen: {said}");
 }

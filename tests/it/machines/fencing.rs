@@ -1,4 +1,4 @@
-//! Past its lease and cut off, a holder is refused, and what runs for it is stopped; what it did stays where it is.
+//! A holder that is offline past its lease is refused, and its program is stopped; its files stay.
 
 use std::time::{Duration, Instant};
 
@@ -29,18 +29,18 @@ fn past_its_lease_and_cut_off_a_holder_is_refused() {
         ];
         for args in moves {
             let said = one.at(late, args).fails(6);
-            assert!(said.contains("lease") && said.contains("origin"), "{said}");
+            assert!(said.contains("has expired") && said.contains("origin"), "{said}");
         }
         assert_eq!(one.state("t-0"), "Doing");
         two.at(late, &["claim", "t-0", "--for", "triage", "--as", "builder-2"]).ok();
         one.proxy.cut();
         one.proxy.set(Way::Forward);
         let said = one.at(late.later(1), moves[0]);
-        assert_eq!(said.code, 3, "somebody else has it: {said}");
+        assert_eq!(said.code, 3, "another worker has claimed it: {said}");
     }
 }
 
-/// Within its lease, nobody else can have taken it: being cut off is no reason to stop.
+/// No other worker can take the claim within the lease, so an offline holder may continue.
 #[test]
 fn within_its_lease_a_holder_that_is_cut_off_goes_on() {
     let Some(fleet) = fleet("10m") else { return };
@@ -53,7 +53,7 @@ fn within_its_lease_a_holder_that_is_cut_off_goes_on() {
     assert!(said.code == 0 && one.state("t-0") == "Done", "{said}");
 }
 
-/// Nobody took it while its holder was away: the claim is its own again, and the move is made.
+/// The claim was not taken meanwhile: it is renewed, and the move is made.
 #[test]
 fn a_holder_that_comes_back_and_finds_its_claim_goes_on() {
     let Some(fleet) = fleet("10m") else { return };
@@ -68,7 +68,7 @@ fn a_holder_that_comes_back_and_finds_its_claim_goes_on() {
     assert_eq!(one.state("t-0"), "Done");
 }
 
-/// A person decides for themselves: `--force` is not fenced, and says what it means.
+/// `--force` of a person works without the server, and its message says what that means.
 #[test]
 fn a_person_who_is_cut_off_may_force_a_move() {
     let Some(fleet) = fleet("10m") else { return };
@@ -80,7 +80,7 @@ fn a_person_who_is_cut_off_may_force_a_move() {
     assert_eq!(one.state("t-0"), "Done");
 }
 
-/// The program of `run` goes on while the lease lasts, and is stopped soon after; its files stay.
+/// The program of `run` continues while the lease lasts, and is stopped soon after; its files stay.
 #[test]
 fn a_program_is_stopped_after_its_lease() {
     let Some(fleet) = fleet("5s") else { return };
@@ -89,25 +89,25 @@ fn a_program_is_stopped_after_its_lease() {
     let script = format!("while :; do date +%s >> '{}'; sleep 0.2; done", work.display());
     let mut command = one.command(&["run", "t-0", "--as", "builder", "--", "sh", "-c", &script]);
     let mut run = Bound::start(&mut command);
-    eventually("the program works", || std::fs::read_to_string(&work).is_ok_and(|text| text.lines().count() > 2));
+    eventually("the program runs", || std::fs::read_to_string(&work).is_ok_and(|text| text.lines().count() > 2));
     one.proxy.set(Way::Silent);
     one.proxy.cut();
     let cut = Instant::now();
     std::thread::sleep(Duration::from_secs(2));
-    assert!(run.0.try_wait().unwrap().is_none(), "its lease is not over yet");
+    assert!(run.0.try_wait().unwrap().is_none(), "its lease has not expired yet");
     while run.0.try_wait().unwrap().is_none() {
-        assert!(cut.elapsed() < Duration::from_secs(60), "the program goes on: {:?}", running_at(&one.home));
+        assert!(cut.elapsed() < Duration::from_secs(60), "the program still runs: {:?}", running_at(&one.home));
         std::thread::sleep(Duration::from_millis(50));
     }
     assert!(!run.0.wait().unwrap().success(), "it did not complete");
     assert_eq!(left_at(&one.home), Vec::<String>::new());
     assert!(work.exists());
-    eventually("another machine can have it", || {
+    eventually("another machine can claim it", || {
         two.ralph(&["claim", "t-0", "--for", "triage", "--as", "builder-2"]).code == 0
     });
 }
 
-/// A short cut costs nothing: the program is not stopped, and the claim is renewed when the server is back.
+/// A short outage does not stop the program, and the claim is renewed when the server is back.
 #[test]
 fn a_program_survives_a_short_cut() {
     let Some(fleet) = fleet("12s") else { return };
@@ -116,11 +116,11 @@ fn a_program_survives_a_short_cut() {
     let script = format!("until [ -e '{}' ]; do sleep 0.05; done", go.display());
     let mut command = one.command(&["run", "t-0", "--as", "builder", "--", "sh", "-c", &script]);
     let mut run = Bound::start(&mut command);
-    eventually("the claim is there", || fleet.claims() == ["t-0"]);
+    eventually("the claim is on the server", || fleet.claims() == ["t-0"]);
     one.proxy.set(Way::Refuse);
     std::thread::sleep(Duration::from_secs(5));
     one.proxy.set(Way::Forward);
-    // More than a lease after the claim, so that only a renewal explains it.
+    // More than a lease after the claim, so only a renewal can have kept it.
     std::thread::sleep(Duration::from_secs(12));
     assert!(run.0.try_wait().unwrap().is_none(), "it was stopped");
     two.ralph(&["claim", "t-0", "--for", "triage", "--as", "builder-2"]).fails(3);

@@ -1,4 +1,4 @@
-//! The servers serve, and the proxy does what it is told: what the other tests rest on.
+//! Checks the test kit itself: the servers work, and the proxy fails as configured.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ fn fleet(transport: Transport) -> Option<Fleet> {
     Plan::of(transport).fleet()
 }
 
-/// git itself, without ralph: the time that it took, and what it said.
+/// Runs git without ralph: the time it took, and its output.
 fn git(machine: &Machine, limit: Duration, args: &[&str]) -> super::processes::Ended {
     within(limit, machine.program("git", &machine.clone).env("GIT_TERMINAL_PROMPT", "0").args(args))
 }
@@ -75,7 +75,7 @@ fn servers_end(transport: Transport) {
     };
     assert!(!running().is_empty() && std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
     drop(server);
-    crate::sandbox::eventually("all of it has ended", || running().is_empty());
+    crate::sandbox::eventually("all of its processes have ended", || running().is_empty());
     assert!(std::net::TcpStream::connect(("127.0.0.1", port)).is_err());
 }
 
@@ -112,7 +112,7 @@ fn the_proxy_counts_and_delays_http() {
     proxy_counts_and_delays(Transport::Http, 1, 2);
 }
 
-/// git alone never gives up where the proxy hangs, and is told at once where it does not; afterwards all is as before.
+/// With the first ways git never times out, with the others it fails at once; afterwards it works again.
 fn ways_hang(transport: Transport, hanging: &[Way], ending: &[Way]) {
     let Some(fleet) = fleet(transport) else { return };
     let machine = &fleet.machines[0];
@@ -163,7 +163,7 @@ fn the_proxy_hangs_https_and_git() {
     }
 }
 
-/// A change of way is complete when `set` returns: the first connection after it is treated the new way.
+/// `set` returns once the change is complete: the first connection after it is treated the new way.
 #[test]
 fn a_proxy_changes_at_once() {
     let Some(fleet) = fleet(Transport::Http) else { return };

@@ -1,4 +1,4 @@
-//! Pushes that arrive after their sender gave up: they bind nobody for longer than it takes to notice them.
+//! Pushes that arrive after their sender timed out do not block a task.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::servers::Transport;
 use super::{Fleet, Plan};
 use crate::sandbox::eventually;
 
-/// The server takes six seconds for a push while `slow` is there.
+/// The server takes six seconds for a push while the file `slow` exists.
 fn fleet(transport: Transport, timeout: &'static str) -> Option<Fleet> {
     let fleet = (Plan { tasks: 1, timeout, ..Plan::of(transport) }).fleet()?;
     let [slow, asked] = ["slow", "asked"].map(|name| fleet.sandbox.outside(name).display().to_string());
@@ -14,19 +14,19 @@ fn fleet(transport: Transport, timeout: &'static str) -> Option<Fleet> {
     Some(fleet)
 }
 
-/// The first machine gives up on a claim, which arrives all the same.
+/// The first machine times out on a claim, which arrives nevertheless.
 fn give_up(fleet: &Fleet) {
     let slow = fleet.sandbox.outside("slow");
     std::fs::write(&slow, "").unwrap();
     let ended = fleet.machines[0].within(Duration::from_secs(30), &["next", "--claim", "--as", "builder"]);
     assert!(ended.by_itself && ended.output.code == 6, "{}", ended.output);
-    assert_eq!(fleet.claims(), Vec::<String>::new(), "it was still under way");
+    assert_eq!(fleet.claims(), Vec::<String>::new(), "the push has not arrived yet");
     eventually("the push arrives", || fleet.claims() == ["t-0"]);
     std::fs::remove_file(slow).unwrap();
 }
 
 fn a_late_push_blocks_nobody(transport: Transport) {
-    // Its own worker, another one of the same clone, and another machine after any command of the first.
+    // Its own worker, another worker of the same clone, and another machine after any command of the first.
     std::thread::scope(|scope| {
         for (machine, worker) in [(0, "builder"), (0, "builder-2"), (1, "builder-3")] {
             scope.spawn(move || a_late_push_does_not_block(transport, machine, worker));
@@ -39,9 +39,9 @@ fn a_late_push_does_not_block(transport: Transport, machine: usize, worker: &str
     give_up(&fleet);
     if machine == 1 {
         drop(fleet.machines[0].ralph(&["claims", "ls"]));
-        assert_eq!(fleet.claims(), Vec::<String>::new(), "the next command of its clone takes it back");
+        assert_eq!(fleet.claims(), Vec::<String>::new(), "the next command of its clone removes it");
     }
-    // Two seconds may be short for a machine that is busy; a retry is what a person does.
+    // Two seconds may be too short for a busy machine; a person would retry as well.
     let mut said = String::new();
     for _ in 0..5 {
         let output = fleet.machines[machine].ralph(&["next", "--claim", "--as", worker]);
@@ -50,7 +50,7 @@ fn a_late_push_does_not_block(transport: Transport, machine: usize, worker: &str
         }
         said = output.to_string();
     }
-    panic!("{worker} on {} cannot take it: {said}", fleet.machines[machine].name);
+    panic!("{worker} on {} cannot claim it: {said}", fleet.machines[machine].name);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_late_push_blocks_nobody_over_http() {
     a_late_push_blocks_nobody(Transport::Http);
 }
 
-/// The same where ralph was killed while it waited: git ends with it, and the claim that arrives is taken back.
+/// ralph is killed while it waits: git ends with it, and the claim that arrives is removed.
 #[test]
 fn a_push_that_outlives_its_ralph_blocks_nobody() {
     let Some(fleet) = fleet(Transport::Ssh, "20s") else { return };

@@ -2,7 +2,7 @@
 //!
 //! `servers` starts sshd and nginx, `proxy` is the network, `ways` lists how it can fail. The tests are in `kit` (the
 //! servers and the proxy themselves), `once` (each task is done once), `clocks`, `deadlines`, `prompts`, `cost`, `late`
-//! (pushes that arrive after their sender gave up) and `fencing`.
+//! (pushes that arrive after their sender timed out) and `fencing`.
 
 mod clocks;
 mod cost;
@@ -28,7 +28,7 @@ use self::servers::{Server, Transport, can_serve};
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 use crate::system::make_program;
 
-/// A board on which one step does a task, and as many machines as may be do it at once.
+/// A board where one command completes a task, and many machines may do so at once.
 const WORKFLOW: &str = r#"
 format = 1
 name = "machines"
@@ -69,23 +69,23 @@ name = "builder"
 limit = 50
 "#;
 
-/// Tells on the log that it has begun, takes a moment, and reports.
+/// Logs that it has started, sleeps for a moment, and completes the task.
 const AGENT: &str = r#"#!/bin/sh
 echo "$RALPH_TASK $MACHINE" >> "$LOG"
 sleep "${PACE:-0.05}"
 exec "$RALPH" move "$RALPH_TASK" __COMPLETE__ --for triage
 "#;
 
-/// How a fleet is laid out.
+/// The settings of a fleet.
 pub struct Plan {
     pub transport: Transport,
     pub machines: usize,
     pub tasks: usize,
-    /// `claims.lease`, of the board.
+    /// `claims.lease` of the board.
     pub lease: &'static str,
-    /// `net.timeout`, of each machine; the default if empty.
+    /// `net.timeout` of each machine; the default if empty.
     pub timeout: &'static str,
-    /// `claims.exchange`, of each machine; the default if empty.
+    /// `claims.exchange` of each machine; the default if empty.
     pub exchange: &'static str,
 }
 
@@ -94,21 +94,21 @@ impl Plan {
         Self { transport, machines: 2, tasks: 3, lease: "60m", timeout: "20s", exchange: "" }
     }
 
-    /// `None`, with the reason on standard error, where the server is not installed.
+    /// `None`, with the reason on stderr, if the server is not installed.
     pub fn fleet(self) -> Option<Fleet> {
         can_serve(self.transport).then(|| Fleet::new(&self))
     }
 }
 
-/// Machines around one server.
+/// Machines that share one server.
 pub struct Fleet {
-    // Before the folder that they use.
+    // Dropped before the folder that they use.
     pub machines: Vec<Machine>,
     pub server: Server,
     pub sandbox: Sandbox,
 }
 
-/// A clone with a home of its own, whose way to the server is a proxy of its own.
+/// A clone with its own home, connected to the server by its own proxy.
 pub struct Machine {
     pub name: String,
     pub clone: PathBuf,
@@ -117,7 +117,7 @@ pub struct Machine {
     log: PathBuf,
 }
 
-/// What a machine believes of the time. `ticks` are seconds of the clock that nobody can set.
+/// The clocks of a machine. `ticks` are seconds of the monotonic clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Time {
     pub now: jiff::Timestamp,
@@ -134,7 +134,7 @@ impl Time {
         Self { now: self.off(i64::from(seconds)).now, ticks: self.ticks + u64::from(seconds) }
     }
 
-    /// The same instant on a machine whose clock on the wall is wrong.
+    /// The same instant on a machine whose wall clock is wrong.
     pub fn off(self, seconds: i64) -> Self {
         Self { now: self.now + jiff::SignedDuration::from_secs(seconds), ..self }
     }
@@ -166,18 +166,18 @@ impl Fleet {
         self.sandbox.git_in(&self.sandbox.outside("hub.git"), args).ok()
     }
 
-    /// The tasks that have a claim on the server, living or ended, as the server itself has them.
+    /// The tasks that have a claim on the server, live or ended, read from its repository.
     pub fn claims(&self) -> Vec<String> {
         let said = self.in_hub(&["for-each-ref", "--format=%(refname)", "refs/ralph/claims/"]);
         said.lines().map(|line| line.rsplit('/').next().unwrap().to_owned()).collect()
     }
 
-    /// What is written in a claim on the server.
+    /// The content of a claim on the server.
     pub fn claim(&self, task: &str) -> String {
         self.in_hub(&["cat-file", "-p", &format!("refs/ralph/claims/{task}")])
     }
 
-    /// The state of each task on the server's main, as far as it differs from the first one.
+    /// The states of the tasks on the server's main, without those in the first state.
     pub fn states(&self) -> BTreeMap<String, String> {
         let hub = self.sandbox.outside("hub.git");
         let said = self.sandbox.git_in(&hub, &["grep", "-E", "^state = ", "main", "--", ".ralph/tasks"]).stdout;
@@ -192,13 +192,13 @@ impl Fleet {
         self.states().values().filter(|state| *state == "Done").count()
     }
 
-    /// What the agents have begun: the task, and where.
+    /// The tasks that agents have started, each with the machine.
     pub fn begun(&self) -> Vec<(String, String)> {
         let text = std::fs::read_to_string(self.sandbox.outside("begun")).unwrap_or_default();
         text.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
     }
 
-    /// A hook of the server; `None` takes it away.
+    /// Sets a hook of the server; `None` removes it.
     pub fn hook(&self, name: &str, script: Option<&str>) {
         let file = self.sandbox.outside("hub.git/hooks").join(name);
         match script {
@@ -235,7 +235,7 @@ impl Machine {
         if !plan.exchange.is_empty() {
             text += &format!("[claims]\nexchange = {:?}\n", plan.exchange);
         }
-        // Each command has a connection of its own, so that the proxy sees it.
+        // Each command opens its own connection, so that the proxy sees it.
         text += "[net]\nssh_sharing = \"off\"\n";
         if !plan.timeout.is_empty() {
             text += &format!("timeout = {:?}\n", plan.timeout);
@@ -243,7 +243,7 @@ impl Machine {
         std::fs::write(self.home.join(".config/ralph/config.toml"), text).unwrap();
     }
 
-    /// A program in the environment of this machine, with the real clock and dice.
+    /// A program in the environment of this machine, with the real clock and random seed.
     pub fn program(&self, program: &str, folder: &Path) -> Command {
         let mut command = Command::new(program);
         command.current_dir(folder).env_clear().env("PATH", std::env::var("PATH").unwrap_or_default());
@@ -262,13 +262,13 @@ impl Machine {
         finish(&mut self.command(args))
     }
 
-    /// With clocks that say what the test wants.
+    /// Runs a command with the clocks that the test sets.
     pub fn at(&self, time: Time, args: &[&str]) -> Output {
         let mut command = self.command(args);
         finish(command.env("RALPH_NOW", time.now.to_string()).env("RALPH_TICKS", time.ticks.to_string()))
     }
 
-    /// Ended by force if it does not end within the limit.
+    /// Kills the command if it does not end within the limit.
     pub fn within(&self, limit: Duration, args: &[&str]) -> Ended {
         within(limit, &mut self.command(args))
     }
@@ -288,14 +288,15 @@ impl Machine {
         self.git(&["remote", "set-url", "origin", url]);
     }
 
-    /// The state in the file of a task. ralph is not asked: it would note what it saw, by clocks that the test has not set.
+    /// The state in the file of a task. A `ralph` command would record what it saw, with clocks that the test has not
+    /// set.
     pub fn state(&self, task: &str) -> String {
         let text = std::fs::read_to_string(self.clone.join(format!(".ralph/tasks/{task}.toml"))).unwrap();
         let state = text.lines().find_map(|line| line.strip_prefix("state = "));
         state.map_or("Todo", |state| state.trim_matches('"')).to_owned()
     }
 
-    /// The board as git has it.
+    /// The committed board.
     pub fn board(&self) -> String {
         self.git(&["rev-parse", "HEAD:.ralph"])
     }
@@ -308,12 +309,12 @@ impl Machine {
             .collect()
     }
 
-    /// The journal's lines about a task.
+    /// The lines of the journal about a task.
     pub fn journal_of(&self, task: &str) -> Vec<String> {
         self.journal().iter().map(ToString::to_string).filter(|line| line.contains(&format!("{task:?}"))).collect()
     }
 
-    /// How often each task was finished, by the journal. What was undone does not count.
+    /// How often each task was finished according to the journal, without changes that were undone.
     pub fn finished(&self) -> BTreeMap<String, usize> {
         let journal = self.journal();
         let undone: BTreeSet<&str> = journal.iter().filter_map(|line| line["undoes"].as_str()).collect();

@@ -1,4 +1,4 @@
-//! Six machines work a board down: each task is done once, whatever is killed or cut meanwhile.
+//! Six machines work through a board: each task is done once, whatever is killed or cut meanwhile.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -13,13 +13,13 @@ use crate::sandbox::{RALPH, eventually, finish};
 
 const MACHINES: usize = 6;
 
-/// How much is asked for: tasks, kills and cuts.
+/// The number of tasks, kills and cuts.
 fn amounts() -> (usize, usize, usize) {
     let rounds: usize = std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(5);
     if rounds >= 50 { (60, 40, 20) } else { (12, 6, 4) }
 }
 
-/// Trouble that is still to come.
+/// The remaining faults to inject.
 struct Chaos {
     kills: AtomicUsize,
     killed: AtomicUsize,
@@ -32,13 +32,13 @@ impl Chaos {
         Self { kills: kills.into(), killed: 0.into(), cuts, ended: false.into() }
     }
 
-    /// Whether this one is to be killed.
+    /// Whether to kill this worker.
     fn kill(&self, dice: &mut fastrand::Rng) -> bool {
         dice.u8(0..3) == 0 && self.kills.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok()
     }
 }
 
-/// One turn of a machine's worker, which may be killed in the middle of it.
+/// One run of a machine's worker, which may be killed.
 fn turn(machine: &Machine, chaos: &Chaos, dice: &mut fastrand::Rng) {
     let mut command = machine.command(&["worker", "builder"]);
     let pace = format!("0.{:02}", dice.u8(1..30));
@@ -57,12 +57,12 @@ fn turn(machine: &Machine, chaos: &Chaos, dice: &mut fastrand::Rng) {
     }
 }
 
-/// Until the server knows that everything is done, or it is plain that too much was done.
+/// Runs until the server has every task done, or more was started than the faults explain.
 fn work(fleet: &Fleet, tasks: usize, chaos: &Chaos) {
     let began = Instant::now();
     let most = tasks + chaos.kills.load(SeqCst) + chaos.cuts;
     let hub = fleet.sandbox.outside("hub.git");
-    // The sandbox is not for several threads; the server's repository and the log are.
+    // `Sandbox` is not `Sync`; the paths of the server's repository and of the log can be shared.
     let log = fleet.sandbox.outside("begun");
     let is_over = || {
         let mut asked = std::process::Command::new("git");
@@ -115,7 +115,7 @@ fn cut_at_random(machines: &[Machine], chaos: &Chaos) {
 
 fn all_agree(fleet: &Fleet, tasks: usize) {
     assert_eq!(fleet.done(), tasks, "begun: {:?}", fleet.begun());
-    // A machine that was killed may have more to tell than the server knows.
+    // A machine that was killed may have changes that are not on the server.
     for machine in &fleet.machines {
         machine.ralph(&["push"]).ok();
     }
@@ -138,9 +138,9 @@ fn each_task_is_done_once(transport: Transport) {
     work(&fleet, tasks, &Chaos::of(0, 0));
     let begun = fleet.begun();
     let distinct: BTreeSet<&String> = begun.iter().map(|(task, _)| task).collect();
-    assert_eq!((distinct.len(), begun.len()), (tasks, tasks), "a task was carried out again: {begun:?}");
+    assert_eq!((distinct.len(), begun.len()), (tasks, tasks), "a task was done twice: {begun:?}");
     let busy: BTreeSet<&String> = begun.iter().map(|(_, machine)| machine).collect();
-    assert!(busy.len() > MACHINES / 2, "a race, not a walk-over: {begun:?}");
+    assert!(busy.len() > MACHINES / 2, "most machines took part: {begun:?}");
     all_agree(&fleet, tasks);
     assert_eq!(fleet.claims(), Vec::<String>::new());
 }
@@ -163,9 +163,9 @@ fn kills_and_cuts_leave_nothing_stuck(transport: Transport) {
     work(&fleet, tasks, &chaos);
     all_agree(&fleet, tasks);
     let begun = fleet.begun();
-    // What was interrupted is begun again, and nothing else is.
+    // Only tasks that were interrupted are started again.
     let most = tasks + chaos.killed.load(SeqCst) + cuts;
-    assert!(begun.len() <= most, "{} times begun, {most} expected at most: {begun:?}", begun.len());
+    assert!(begun.len() <= most, "{} starts, at most {most} expected: {begun:?}", begun.len());
     eventually("no claim is left on the server", || {
         fleet.machines.iter().for_each(|machine| drop(machine.ralph(&["claims", "ls", "--remote"])));
         fleet.claims().is_empty()
@@ -187,7 +187,7 @@ fn kills_and_cuts_leave_nothing_stuck_over_http() {
     kills_and_cuts_leave_nothing_stuck(Transport::Http);
 }
 
-/// What is finished on one machine is not taken on another, even by hand and before anybody pulled.
+/// A task finished on one machine is not taken on another, even by hand and before a pull.
 fn what_is_finished_elsewhere_is_not_taken(exchange: &'static str) {
     let plan = Plan { tasks: 1, exchange, ..Plan::of(Transport::Http) };
     let Some(fleet) = plan.fleet() else { return };
@@ -220,7 +220,7 @@ fn a_move_and_the_end_of_its_claim_arrive_together() {
     let Some(fleet) = plan.fleet() else { return };
     let [one, two] = &fleet.machines[..] else { unreachable!() };
     one.ralph(&["next", "--claim", "--as", "builder"]).ok();
-    // Who works on it is all that others need until then.
+    // Until then the other machines need only the claim.
     assert_eq!((fleet.claims(), fleet.states().get("t-0")), (vec!["t-0".to_owned()], None));
     let seen = fleet.sandbox.outside("seen");
     fleet.hook("pre-receive", Some(&format!("cat >> '{}'; echo >> '{}'", seen.display(), seen.display())));
@@ -233,7 +233,7 @@ fn a_move_and_the_end_of_its_claim_arrive_together() {
     assert_eq!(two.state("t-0"), "Done");
 }
 
-/// The history of a board that six machines exchanged can be read: one parent each, as far as nobody raced.
+/// Exchanges between machines add no merge commits to the history unless pushes race.
 #[test]
 fn exchanges_do_not_pile_up_merges() {
     let Some(fleet) = (Plan { tasks: 8, ..Plan::of(Transport::Http) }).fleet() else { return };
@@ -241,7 +241,7 @@ fn exchanges_do_not_pile_up_merges() {
     for number in 0..8 {
         let machine = &fleet.machines[number % 2];
         machine.ralph(&["task", "set", &format!("t-{number}"), "priority=P1"]).ok();
-        // The other one has pushed since: this is behind.
+        // The other machine has pushed since, so this clone is behind.
         machine.ralph(&["push"]).ok();
     }
     let merges = fleet.in_hub(&["rev-list", "--count", "--merges", "main"]);

@@ -1,4 +1,4 @@
-//! Programs that must end within a time, and everything that a process has started.
+//! Programs that must end within a time, and the descendants of a process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::sandbox::Output;
 use crate::system::exit_code;
 
-/// How a command ended, and after how long. It was ended by force if it did not end by itself.
+/// How a command ended, and after how long. It was killed if it did not end by itself.
 pub struct Ended {
     pub output: Output,
     pub took: Duration,
@@ -24,7 +24,8 @@ impl Ended {
     }
 }
 
-/// Runs a command for at most so long. Its output goes to files: a program that it leaves behind would keep a pipe open.
+/// Runs a command for at most this long. Its output goes to files: a program that it leaves behind would keep a pipe
+/// open.
 pub fn within(limit: Duration, command: &mut Command) -> Ended {
     let [stdout, stderr] = [(); 2].map(|()| tempfile::NamedTempFile::new().unwrap());
     command.stdout(stdout.reopen().unwrap()).stderr(stderr.reopen().unwrap());
@@ -44,7 +45,7 @@ pub fn within(limit: Duration, command: &mut Command) -> Ended {
     Ended { output: Output { stdout: text(stdout.path()), stderr: text(stderr.path()), code }, took, by_itself }
 }
 
-/// A process that does not survive its test.
+/// A process that is killed at the end of its test.
 pub struct Bound(pub Child);
 
 impl Bound {
@@ -61,7 +62,7 @@ impl Drop for Bound {
     }
 }
 
-/// Ends a process that this test started, and all of its descendants.
+/// Kills a process that this test started, and all of its descendants.
 pub fn end_tree(child: &mut Child) {
     let mut all = descendants(child.id());
     all.insert(0, child.id());
@@ -81,7 +82,7 @@ fn descendants(root: u32) -> Vec<u32> {
     let mut parents: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for pid in processes() {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name of the program may hold spaces and parentheses.
+        // The name of the program may contain spaces and parentheses.
         let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
         parents.entry(parent.unwrap_or(0)).or_default().push(pid);
     }
@@ -100,7 +101,7 @@ fn processes() -> Vec<u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-/// The command lines of all processes that have this home: what a machine is running.
+/// The ids and command lines of all processes with this home, which are those of one machine.
 pub fn running_at(home: &Path) -> Vec<(u32, String)> {
     let wanted = format!("HOME={}", home.display());
     let is_there = |pid: &u32| {
@@ -114,7 +115,7 @@ pub fn running_at(home: &Path) -> Vec<(u32, String)> {
     processes().into_iter().filter(is_there).map(line).collect()
 }
 
-/// What a machine still runs after it had time to end; it is ended now.
+/// The processes of a machine that still run after it had time to end; they are killed now.
 pub fn left_at(home: &Path) -> Vec<String> {
     let began = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Nothing waits for an answer that nobody was told to give.
+//! No command blocks on a prompt that cannot be answered.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn fleet(transport: Transport) -> Option<Fleet> {
     (Plan { machines: 1, timeout: "2s", ..Plan::of(transport) }).fleet()
 }
 
-/// A program that says where it is and waits.
+/// A program that logs its arguments and sleeps.
 fn endless(fleet: &Fleet) -> (String, std::path::PathBuf) {
     let (program, asked) = (fleet.sandbox.outside("endless"), fleet.sandbox.outside("asked"));
     std::fs::write(&program, format!("#!/bin/sh\necho \"$@\" >> '{}'\nsleep 600\n", asked.display())).unwrap();
@@ -52,7 +52,7 @@ fn an_askpass_program_that_never_ends_is_not_waited_for() {
     }
 }
 
-/// A credential helper is how a person lets git in without a prompt, so it is asked, but not for ever.
+/// A credential helper authenticates git without a prompt, so it is run, but not forever.
 #[test]
 fn a_credential_helper_that_never_ends_is_not_waited_for() {
     let Some(fleet) = fleet(Transport::Http) else { return };
@@ -65,7 +65,7 @@ fn a_credential_helper_that_never_ends_is_not_waited_for() {
     assert!(std::fs::read_to_string(asked).unwrap().contains("get"));
 }
 
-/// At a terminal that nobody sits at.
+/// Runs `ralph` in a terminal without input.
 fn at_a_terminal(machine: &Machine, args: &str, environment: &[(&str, &str)]) -> Ended {
     let mut command = machine.program("script", &machine.clone);
     command.args(["-qec", &format!("{RALPH} {args}"), "/dev/null"]).envs(environment.iter().copied());
@@ -88,7 +88,7 @@ fn an_ssh_command_that_reads_from_the_terminal_is_not_waited_for() {
     }
 }
 
-/// ssh asks at the terminal whether it may trust a host, and for the passphrase of a key.
+/// ssh would ask at the terminal whether to trust a host, and for the passphrase of a key.
 #[test]
 fn ssh_itself_asks_nothing_at_the_terminal() {
     let Some(fleet) = fleet(Transport::Ssh) else { return };
@@ -99,7 +99,7 @@ fn ssh_itself_asks_nothing_at_the_terminal() {
     std::fs::write(folder.join("ssh_config"), known).unwrap();
     let ended = at_a_terminal(machine, "next --claim --as builder", &[]);
     it_ends(machine, &ended);
-    assert!(ended.said().contains("ost key"), "it says what is missing: {}", ended.said());
+    assert!(ended.said().contains("ost key"), "the message names the cause: {}", ended.said());
     std::fs::write(folder.join("ssh_config"), settings).unwrap();
     let mut locked = machine.program("ssh-keygen", folder);
     let locked = locked.args(["-q", "-p", "-P", "", "-N", "secret words", "-f", "user_key"]);
@@ -107,7 +107,7 @@ fn ssh_itself_asks_nothing_at_the_terminal() {
     it_ends(machine, &at_a_terminal(machine, "pull", &[]));
 }
 
-/// Whatever wrapper a person has set, the options that keep ssh from asking reach it if it is ssh.
+/// The options that disable prompts are passed to a person's own ssh wrapper as well.
 #[test]
 fn a_persons_own_ssh_command_is_still_used() {
     let Some(fleet) = fleet(Transport::Ssh) else { return };

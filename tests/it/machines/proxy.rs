@@ -1,4 +1,4 @@
-//! A TCP proxy in front of a server, which counts, delays, and can be told to fail in the ways in which networks do.
+//! A TCP proxy in front of a server: counts and delays traffic, and fails as networks do.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -13,7 +13,7 @@ use rustix::net::{AddressFamily, SocketAddrV4, SocketType};
 
 use super::servers::some_port;
 
-/// What the proxy does with connections; what is open when it changes stays as it is, or is cut by `cut`.
+/// How the proxy treats new connections. Open ones keep their way until `cut` closes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Forward,
@@ -21,27 +21,27 @@ pub enum Way {
     NoAnswer,
     /// The port is closed.
     Refuse,
-    /// Accepts, and says nothing.
+    /// Accepts, and sends nothing.
     Silent,
     /// Accepts, and closes at once.
     Drop,
-    /// Closes after so many bytes, of both directions together.
+    /// Closes after this many bytes in both directions together.
     CutAfter(u64),
-    /// Forwards nothing more after so many bytes, and stays open.
+    /// Forwards nothing more after this many bytes, and stays open.
     HoleAfter(u64),
-    /// Forwards what the server says at one byte a second.
+    /// Forwards the server's answer at one byte a second.
     Drip,
     /// Answers the first message of a TLS handshake with the beginning of the second.
     HalfHandshake,
-    /// The header of an http answer, and nothing after it.
+    /// Sends the header of an HTTP answer, and nothing after it.
     HeaderOnly,
-    /// The first lines of the header of an http answer, and then the end: git takes it for an old server's empty list.
+    /// Closes within the header of an HTTP answer: git takes that for the empty list of an old server.
     HalfHeader,
-    /// Lines of an http header, a few each second, for ever.
+    /// Sends HTTP header lines forever, a few each second.
     EndlessHeader,
-    /// An http answer that goes on for ever, too fast to count as slow.
+    /// An HTTP answer that never ends, too fast to count as slow.
     EndlessAnswer,
-    /// Lines before the version that ssh waits for, one a second, for ever.
+    /// Sends lines before the version line of ssh forever, one a second.
     EndlessBanner,
 }
 
@@ -53,7 +53,7 @@ pub struct Proxy {
     acceptor: Option<JoinHandle<()>>,
 }
 
-/// What went through since the last time that it was taken.
+/// The traffic since the counts were last taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
     pub connections: u64,
@@ -74,7 +74,7 @@ struct Shared {
 
 struct State {
     way: Way,
-    /// The way for which the port is as it should be.
+    /// The way for which the port is currently set up.
     port_is_for: Option<Way>,
     one_way: Duration,
     open: Vec<TcpStream>,
@@ -104,7 +104,7 @@ impl Proxy {
         Self { port, shared, bell, acceptor: Some(acceptor) }
     }
 
-    /// New connections are treated this way as soon as it returns.
+    /// New connections are treated this way once this returns.
     pub fn set(&self, way: Way) {
         let mut state = self.shared.state.lock().unwrap();
         state.way = way;
@@ -117,14 +117,14 @@ impl Proxy {
         assert!(!waited.timed_out(), "the proxy does not change to {way:?}");
     }
 
-    /// Closes what is open.
+    /// Closes all open connections.
     pub fn cut(&self) {
         for stream in self.shared.state.lock().unwrap().open.drain(..) {
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
 
-    /// How long a byte is under way; a round trip takes twice as long, and so does opening a connection.
+    /// The delay in one direction; a round trip takes twice as long, and so does opening a connection.
     pub fn delay(&self, one_way: Duration) {
         self.shared.state.lock().unwrap().one_way = one_way;
     }
@@ -134,7 +134,7 @@ impl Proxy {
         Counts { connections: connections.swap(0, SeqCst), up: up.swap(0, SeqCst), down: down.swap(0, SeqCst) }
     }
 
-    /// Whoever waits for a connection looks again what to do.
+    /// Wakes the accepting thread, which reads the way again.
     fn wake(&self) {
         let _ = (&self.bell).write_all(b"!");
     }
@@ -160,7 +160,7 @@ impl Shared {
         self.state.lock().unwrap().way
     }
 
-    /// Keeps the port open, closed, or deaf, as the way wants it.
+    /// Keeps the port open, closed, or unresponsive, as the way requires.
     fn listen(self: Arc<Self>, port: u16, listener: TcpListener, mut rings: UnixStream) {
         let mut listener = Some(listener);
         while !self.ended() {
@@ -185,7 +185,7 @@ impl Shared {
         }
     }
 
-    /// Until somebody rings.
+    /// Accepts connections until `wake` is called.
     fn accept_until(self: &Arc<Self>, listener: &TcpListener, rings: &UnixStream, way: Way) {
         loop {
             let mut waiting = [PollFd::new(rings, PollFlags::IN), PollFd::new(listener, PollFlags::IN)];
@@ -202,7 +202,7 @@ impl Shared {
         }
     }
 
-    /// Errors are the other side's going away.
+    /// Errors mean that the other side has closed the connection.
     fn serve(self: Arc<Self>, mut client: TcpStream, way: Way) {
         let _ = client.set_nodelay(true);
         let _ = match way {
@@ -232,7 +232,7 @@ impl Shared {
         };
     }
 
-    /// Reads what the client says, and stays silent.
+    /// Reads the client's bytes without answering.
     fn until_closed(&self, mut client: TcpStream) -> std::io::Result<()> {
         let mut bytes = [0; 4096];
         while client.read(&mut bytes)? > 0 && !self.ended() {}
@@ -248,7 +248,7 @@ impl Shared {
         Ok(())
     }
 
-    /// References without end, as a server of the first protocol lists them.
+    /// Lists references without end, in the first version of the protocol.
     fn endless_answer(&self, mut client: TcpStream) -> std::io::Result<()> {
         let mut asked = [0; 4096];
         let length = client.read(&mut asked)?;
@@ -276,7 +276,7 @@ impl Shared {
 
     fn forward(self: Arc<Self>, client: TcpStream, way: Way) -> std::io::Result<()> {
         let one_way = self.state.lock().unwrap().one_way;
-        // The client believes at once that it is connected; its first bytes would have left a round trip later.
+        // The client is connected at once, but over a slow network its first bytes would leave a round trip later.
         std::thread::sleep(one_way * 2);
         let server = TcpStream::connect(self.server)?;
         server.set_nodelay(true)?;
@@ -293,7 +293,7 @@ impl Shared {
     }
 }
 
-/// A listener that was here before and closed may have left connections that are ending; the port is ours all the same.
+/// Retries while connections of an earlier listener on the port are still closing.
 fn bound(port: u16) -> TcpListener {
     let began = Instant::now();
     loop {
@@ -305,7 +305,7 @@ fn bound(port: u16) -> TcpListener {
     }
 }
 
-/// A port whose queue is full, so that the kernel drops what would open a connection.
+/// A port whose queue is full, so that the kernel drops new connections.
 fn deaf_port(port: u16) -> (rustix::fd::OwnedFd, Vec<TcpStream>) {
     use rustix::net::{bind, listen, socket, sockopt::set_socket_reuseaddr};
     let socket = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
@@ -337,7 +337,7 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// Reads at once and writes when the delay is over, so that the delay is not added to each piece.
+    /// Reads at once and writes when the delay is over, so that the delay is not added to each chunk.
     fn run(&self, mut from: TcpStream, to: TcpStream) -> std::io::Result<()> {
         let (sender, receiver) = mpsc::channel::<(Instant, Vec<u8>)>();
         std::thread::scope(|scope| {

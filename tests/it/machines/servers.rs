@@ -1,4 +1,5 @@
-//! Real git servers on the loopback interface: sshd, and nginx with git-http-backend. All that they write is in the sandbox.
+//! Real git servers on the loopback interface: sshd, and nginx with git-http-backend. All their files are in the
+//! sandbox.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -15,7 +16,7 @@ pub enum Transport {
     Http,
 }
 
-/// What an http server does with the repository.
+/// How an HTTP server treats requests for the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Access {
     Open,
@@ -23,10 +24,10 @@ enum Access {
     Forbidden,
 }
 
-/// How many requests are served at once. Each has a program of its own, which no child outlives.
+/// The number of requests that are served in parallel, each by its own fcgiwrap process.
 const WRAPS: usize = 16;
 
-/// A server of `hub.git` in a sandbox. It ends, with all that it has started, when it is dropped.
+/// A server of `hub.git` in a sandbox. Dropping it ends all of its processes.
 pub struct Server {
     pub transport: Transport,
     pub port: u16,
@@ -35,13 +36,13 @@ pub struct Server {
     repository: PathBuf,
 }
 
-/// Debian keeps servers where only root looks for programs.
+/// Debian installs servers into folders that are only on root's PATH.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     path.split(':').map(|folder| Path::new(folder).join(name)).find(|file| file.is_file())
 }
 
-/// Whether a test has what it needs; if not, the reason is on standard error.
+/// Whether the required programs are installed; if not, the reason is on stderr.
 #[allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 pub fn can_serve(transport: Transport) -> bool {
     let needed: &[&str] = match transport {
@@ -56,7 +57,7 @@ pub fn can_serve(transport: Transport) -> bool {
     false
 }
 
-/// A port that nothing uses and that the kernel gives to nobody by itself. Whoever binds it may still be too late.
+/// A free port outside of the kernel's ephemeral range. Another process may still take it before it is bound.
 pub fn some_port() -> u16 {
     loop {
         let port = fastrand::u16(10_000..30_000);
@@ -74,7 +75,7 @@ impl Server {
         }
     }
 
-    /// sshd as the current user, with keys and settings of its own.
+    /// sshd as the current user, with its own keys and settings.
     pub fn ssh(sandbox: &Sandbox) -> Self {
         let folder = folder(sandbox, "sshd");
         for key in ["host_key", "user_key"] {
@@ -87,7 +88,7 @@ impl Server {
         let host = std::fs::read_to_string(folder.join("host_key.pub")).unwrap();
         std::fs::write(folder.join("known_hosts"), format!("hub {host}")).unwrap();
         std::fs::write(folder.join("ssh_config"), ssh_config(&folder)).unwrap();
-        // sshd insists on this folder if root starts it, and it is gone after each start of the machine.
+        // sshd started by root requires this folder, and it is gone after each boot.
         let _ = std::fs::create_dir("/run/sshd");
         let start = |port: u16| {
             let settings = folder.join("sshd_config");
@@ -95,7 +96,7 @@ impl Server {
             let sshd = program("sshd").unwrap();
             let mut sshd = bound(sshd.to_str().unwrap());
             sshd.arg("-D").arg("-f").arg(&settings).arg("-E").arg(folder.join("log"));
-            // Newer ones lock out an address that breaks off often, which is what these tests do.
+            // Newer versions lock out addresses that disconnect often, as these tests do.
             if knows_penalties(&settings) {
                 sshd.arg("-oPerSourcePenalties=no");
             }
@@ -110,17 +111,17 @@ impl Server {
         Self { transport: Transport::Ssh, port, programs, folder, repository }
     }
 
-    /// nginx in front of git-http-backend; everybody may push.
+    /// nginx in front of git-http-backend; pushes need no authentication.
     pub fn http(sandbox: &Sandbox) -> Self {
         Self::nginx(sandbox, Access::Open)
     }
 
-    /// One that answers 401 and asks for a password.
+    /// A server that answers 401 and asks for a password.
     pub fn unauthorized(sandbox: &Sandbox) -> Self {
         Self::nginx(sandbox, Access::Unauthorized)
     }
 
-    /// One that answers 403.
+    /// A server that answers 403.
     pub fn forbidden(sandbox: &Sandbox) -> Self {
         Self::nginx(sandbox, Access::Forbidden)
     }
@@ -150,7 +151,7 @@ impl Server {
         self.url_through(self.port)
     }
 
-    /// The address of the repository through a proxy.
+    /// The URL of the repository through a proxy.
     pub fn url_through(&self, port: u16) -> String {
         match self.transport {
             Transport::Ssh => format!("ssh://{}@127.0.0.1:{port}{}", user(), self.repository.display()),
@@ -158,7 +159,7 @@ impl Server {
         }
     }
 
-    /// What a clone needs in its git configuration: ssh asks the password database for the home, not the environment.
+    /// The git configuration of a clone: ssh reads the home from the password database, not from the environment.
     pub fn settings(&self) -> String {
         match self.transport {
             Transport::Ssh => format!("[core]\n\tsshCommand = ssh -F {}\n", self.folder.join("ssh_config").display()),
@@ -166,12 +167,12 @@ impl Server {
         }
     }
 
-    /// The folder with its settings, keys and log.
+    /// The folder with the server's settings, keys and log.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Its log, for a test that fails.
+    /// The log of the server, for the message of a failed test.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder.join("log")).unwrap_or_default()
     }
@@ -191,7 +192,7 @@ fn folder(sandbox: &Sandbox, name: &str) -> PathBuf {
     folder
 }
 
-/// A program that the kernel ends with this test, however the test ends.
+/// A program that the kernel kills when this test ends in any way.
 fn bound(program: &str) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", program]).env_clear().stdin(Stdio::null());
@@ -204,7 +205,7 @@ fn user() -> String {
     String::from_utf8(said.stdout).unwrap().trim().to_owned()
 }
 
-/// Starts on one port after the other until it is up: another test may have taken the port in between.
+/// Tries ports until the server is up: another test may take the chosen port first.
 fn started(
     folder: &Path,
     start: impl Fn(u16) -> (Vec<Child>, String),
@@ -228,7 +229,7 @@ fn started(
     panic!("the server does not start: {}", std::fs::read_to_string(folder.join("log")).unwrap_or_default());
 }
 
-/// Whether the server at this port is ours.
+/// Whether the server at this port is the one we started.
 fn answers(port: u16, who: &str) -> bool {
     let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let _ = stream.set_read_timeout(Some(Duration::from_secs(2)));
@@ -284,7 +285,7 @@ fn nginx_config(folder: &Path, repository: &Path, port: u16, access: Access) -> 
     let temporary: String = ["client_body", "fastcgi", "proxy", "scgi", "uwsgi"]
         .map(|name| format!("  {name}_temp_path {}/temporary;\n", folder.display()))
         .concat();
-    // Only root may name the user, and only root needs to: its workers would be somebody else's.
+    // Only root may set the user. Without it, root's workers would run as another user.
     let user = if user() == "root" { "user root;\n" } else { "" };
     let folder = folder.display();
     format!(

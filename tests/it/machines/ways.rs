@@ -1,9 +1,9 @@
-//! The ways in which a server can leave its clients waiting, and what a client should say about each.
+//! The ways in which a server can fail its clients, and the expected message for each.
 
 use super::Machine;
 use super::proxy::Way;
 
-/// How the machine addresses the server.
+/// The protocol of the machine's remote URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     Http,
@@ -16,20 +16,20 @@ pub enum Scheme {
 pub struct Trouble {
     pub scheme: Scheme,
     pub way: Way,
-    /// One of these names it.
+    /// The message contains one of these.
     pub says: &'static [&'static str],
 }
 
 const TIMED_OUT: &[&str] = &["timed out"];
 const REFUSED: &[&str] = &["refused"];
-/// git and ssh have many words for it; any of them will do, as long as it is not called a timeout.
+/// git and ssh word this in many ways; any of them will do, except a timeout.
 const CLOSED: &[&str] = &["closed", "reset", "hung up", "lost", "broken off", "disconnect", "early EOF", "empty reply"];
 
 const fn trouble(scheme: Scheme, way: Way, says: &'static [&'static str]) -> Trouble {
     Trouble { scheme, way, says }
 }
 
-/// Twelve that never end by themselves, or not soon, and four that end at once.
+/// Twelve that do not end soon by themselves, and four that end at once.
 pub const TROUBLES: [Trouble; 16] = [
     trouble(Scheme::Http, Way::NoAnswer, TIMED_OUT),
     trouble(Scheme::Http, Way::Silent, TIMED_OUT),
@@ -54,7 +54,7 @@ impl Trouble {
         format!("{:?} {:?}", self.scheme, self.way)
     }
 
-    /// From now on the machine's server fails like this.
+    /// Makes the machine's server fail this way.
     pub fn befall(&self, machine: &Machine) {
         let port = machine.proxy.port;
         let other = match self.scheme {

@@ -1,4 +1,4 @@
-//! The official clients, the published conformance suite and the inspector, each against a board of its own.
+//! The official clients, the published conformance suite and the inspector, each with its own board.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::mcp_client::ralph;
 use crate::sandbox::{Output, RALPH, Sandbox, finish};
 
-/// Where `tests/clients/setup` puts what they need.
+/// A path inside the folder that `tests/clients/setup` fills.
 fn installed(path: &str) -> PathBuf {
     let found = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients").join(path);
     assert!(found.exists(), "{} is missing: run tests/clients/setup", found.display());
@@ -18,7 +18,7 @@ fn driver(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients").join(name).display().to_string()
 }
 
-/// A program with these arguments, within two minutes, in the sandbox and with the real clock.
+/// Runs a program in the sandbox with the real clock and a timeout of two minutes.
 fn run(sandbox: &Sandbox, args: &[&str]) -> Output {
     let mut command = sandbox.command("timeout", &sandbox.root());
     command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(["-k", "5", "120"]).args(args);

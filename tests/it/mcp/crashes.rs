@@ -1,4 +1,4 @@
-//! Sudden ends on either side of the pipe: what was acknowledged is there, nothing is half done, no lock is left.
+//! Crashes on either side of the pipe: acknowledged writes are kept, no change is half done, and no lock remains.
 
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
@@ -14,7 +14,7 @@ fn rounds() -> usize {
     std::env::var("RALPH_TEST_ROUNDS").ok().and_then(|n| n.parse().ok()).unwrap_or(10)
 }
 
-/// Many writes: each is a label with a note, or two new tasks of which one waits for the other, and bears a number.
+/// Numbered writes: each is a label with a note, or a pair of new tasks of which the second is blocked by the first.
 fn writes(task: &str, first: usize) -> Vec<(usize, &'static str, Value)> {
     let both = |n: usize| {
         let save = json!({ "task": task, "add_labels": [format!("l{n}")], "note": format!("note {n}.") });
@@ -25,7 +25,7 @@ fn writes(task: &str, first: usize) -> Vec<(usize, &'static str, Value)> {
     (first..first + 20).flat_map(both).collect()
 }
 
-/// Which of the numbers there are labels, notes and both halves of pairs for.
+/// The numbers whose labels, notes and halves of a pair exist.
 struct Found {
     labels: BTreeSet<usize>,
     notes: BTreeSet<usize>,
@@ -49,11 +49,11 @@ fn found(sandbox: &Sandbox, task: &str) -> Found {
     }
 }
 
-/// Nobody holds the board's lock, nothing is left over, and no verb is half done.
+/// Asserts that the board is not locked, nothing is left over, and no write is half done.
 #[track_caller]
 fn is_whole(sandbox: &Sandbox, task: &str) -> Found {
     let lock = sandbox.root().join(".git/ralph/lock");
-    assert_eq!(finish(Command::new("flock").arg("-n").arg(lock).arg("true")).code, 0, "a lock is left");
+    assert_eq!(finish(Command::new("flock").arg("-n").arg(lock).arg("true")).code, 0, "the board is locked");
     let found = found(sandbox, task);
     assert_eq!(found.labels, found.notes, "half a save");
     assert_eq!(found.first, found.second, "half a pair");
@@ -61,7 +61,7 @@ fn is_whole(sandbox: &Sandbox, task: &str) -> Found {
     found
 }
 
-/// All that a sudden end may leave is a file that was being written beside the one that counts.
+/// A crash may leave only temporary files.
 #[track_caller]
 fn is_well(sandbox: &Sandbox) {
     let found = ralph(sandbox, &["doctor", "--json"]);
@@ -76,7 +76,7 @@ fn is_well(sandbox: &Sandbox) {
 #[track_caller]
 fn has(found: &Found, verb: &str, n: usize) {
     let there = if verb == "save" { &found.labels } else { &found.first };
-    assert!(there.contains(&n), "{verb} {n} was acknowledged and is not there");
+    assert!(there.contains(&n), "{verb} {n} was acknowledged, but is missing");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
         let mut client = Client::start(&sandbox, &["--as", "ada"]);
         let all = writes(&task, round * 100);
         let ids: Vec<i64> = all.iter().map(|(_, verb, given)| client.send_call(verb, given.clone())).collect();
-        // The moment at which this one is answered, others are in the middle.
+        // When this request is answered, others are still being handled.
         let sign = rng.usize(0..ids.len() / 2);
         let first = client.answer_if_any(ids[sign]);
         client.child.kill().unwrap();
@@ -108,10 +108,10 @@ fn a_server_that_is_killed_keeps_what_it_acknowledged() {
             }
         }
     }
-    assert!(kept > 0 && cut > 0, "{kept} kept, {cut} cut: it kills too early or too late");
+    assert!(kept > 0 && cut > 0, "{kept} kept, {cut} cut: the test kills too early or too late");
 }
 
-/// The client is a process for each direction, and both are killed.
+/// The client consists of one process per direction, and both are killed.
 #[test]
 fn a_client_that_is_killed_leaves_a_server_that_ends_with_whole_verbs() {
     let sandbox = Sandbox::new();
@@ -162,14 +162,14 @@ fn a_client_that_is_killed_leaves_a_server_that_ends_with_whole_verbs() {
             }
         }
     }
-    assert!(kept > 0 && unheard > 0, "{kept} heard, {unheard} not: it kills too early or too late");
+    assert!(kept > 0 && unheard > 0, "{kept} heard, {unheard} not: the test kills too early or too late");
 }
 
 fn called(id: usize, tool: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } })
 }
 
-/// A claim that was given to a client outlives its server only as a lease, and nobody is in the way of the next session.
+/// After the server of a session was killed, its claims are only leases, and the next session is not blocked.
 #[test]
 fn a_session_that_is_killed_while_it_takes_tasks_gives_none_away_twice() {
     let sandbox = Sandbox::new();
@@ -187,11 +187,11 @@ fn a_session_that_is_killed_while_it_takes_tasks_gives_none_away_twice() {
             client.child.kill().unwrap();
             continue;
         }
-        // Whatever the dead ones took, its successor of the same name goes on with.
+        // The next session with the same name resumes the claims of the killed ones.
         let chosen = client.ok("next", json!({}));
         let id = chosen["task"]["id"].as_str().unwrap().to_owned();
         client.ok("save", json!({ "task": id, "command": "triage", "state": "__CLOSE__" }));
-        assert!(closed.insert(id), "given out again");
+        assert!(closed.insert(id), "claimed again");
         client.end();
     }
     assert_eq!(closed.len(), rounds());

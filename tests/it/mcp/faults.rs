@@ -1,4 +1,4 @@
-//! What a broken client sends: a clear error or a clean end, never a hang, never a panic.
+//! Broken clients get a clear error or a clean end, never a hang or a panic.
 
 use std::io::BufReader;
 use std::process::Stdio;
@@ -10,7 +10,7 @@ use crate::sandbox::Sandbox;
 
 const MEGABYTE: usize = 1024 * 1024;
 
-/// The error of a line that is no request.
+/// The error for a line that is not a request.
 #[track_caller]
 fn complaint(client: &mut Client, line: &[u8]) -> Value {
     client.write(&[line, b"\n"].concat());
@@ -136,7 +136,7 @@ fn ten_megabytes_are_refused_by_the_tool_and_twenty_by_the_pipe() {
     let long = client.send_call("note", json!({ "task": id, "text": "x".repeat(20 * MEGABYTE) }));
     let error = client.answer(long).unwrap_err();
     assert!(error["message"].as_str().unwrap().contains("longer than"), "{error}");
-    // Where the id comes last, it is not known whose it is.
+    // When the id comes last, it has not been read before the limit, so the error has no id.
     let text = "x".repeat(20 * MEGABYTE);
     client.write(format!("{{\"params\":{{\"x\":\"{text}\"}},\"method\":\"ping\",\"id\":99}}\n").as_bytes());
     client.hear(|message| message["error"]["message"].as_str().is_some_and(|text| text.contains("longer than")));
@@ -163,7 +163,7 @@ fn deeply_nested_arguments_are_an_error_and_not_a_stack_overflow() {
 fn a_pipe_that_closes_in_the_middle_of_a_call_ends_the_server() {
     let sandbox = Sandbox::new();
     let mut client = Client::start(&sandbox, &["--as", "analyst"]);
-    // One that waits, and one that writes; an answer says that both are under way.
+    // One request that blocks and one that writes; the response to the ping shows that the first has been received.
     client.send_call("next", json!({ "wait": 600 }));
     client.request("ping", json!({})).unwrap();
     client.send_call("create", json!({ "tasks": [{ "title": "Last words" }] }));
@@ -180,7 +180,7 @@ fn a_client_that_listens_no_more_ends_the_server() {
     drop(child.stdout.take());
     let mut input = child.stdin.take().unwrap();
     let _ = std::io::Write::write_all(&mut input, format!("{}\n", hello("deaf")).as_bytes());
-    // The pipe to it stays open: it has to notice by what it writes.
+    // The input stays open, so the server must notice that its output is closed.
     let code = ends(&mut child);
     let mut said = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut said).unwrap();
@@ -235,7 +235,7 @@ fn a_client_that_cancels_a_wait_can_go_on_at_once_and_holds_nothing() {
     client.ok("status", json!({}));
     assert!(start.elapsed().as_secs() < 5);
     let id = client.ok("create", json!({ "tasks": [{ "title": "Too late" }] }))["tasks"][0]["id"].clone();
-    // Were it still waiting, it would take this one; whoever asks next gets it.
+    // If the request were still waiting, it would take this task; now the next caller gets it.
     let mut other = Client::start(&sandbox, &["--as", "analyst-2"]);
     assert_eq!(other.ok("next", json!({}))["task"]["id"], id);
     assert_eq!(client.ok("status", json!({}))["claims"].as_array().unwrap().len(), 1);
@@ -251,7 +251,7 @@ fn those_who_wait_for_work_keep_nobody_from_an_answer() {
     let waiting: Vec<i64> = (0..64).map(|_| client.send_call("next", json!({ "wait": 600 }))).collect();
     assert_eq!(client.ok("status", json!({}))["claims"], json!([]));
     let id = client.ok("create", json!({ "tasks": [{ "title": "At last" }] }))["tasks"][0]["id"].clone();
-    // All of them are one worker, and it is told of one task.
+    // All of the requests are from one worker, so they get the same task.
     for waiting in waiting {
         let (refused, chosen) = read(client.answer(waiting).unwrap());
         assert!(!refused && chosen["task"]["id"] == id, "{chosen}");
@@ -281,7 +281,7 @@ fn a_bad_line_is_answered_even_while_another_answer_is_being_written() {
     let arguments = json!({ "task": "t-a", "max_bytes": 500_000 });
     let params = json!({ "name": "get", "arguments": arguments });
     say(&json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
-    // The pipe is full, and nobody reads: the answer is in the middle of being written.
+    // The pipe is full and not read: the server is blocked in the middle of a response.
     while rustix::io::ioctl_fionread(output.get_ref()).unwrap() < 60_000 {
         std::thread::yield_now();
     }

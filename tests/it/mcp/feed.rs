@@ -1,4 +1,4 @@
-//! Subscriptions: they fire for what people and other processes do, and only for what was asked for.
+//! Subscriptions: they report changes by people and other processes, and only those that were subscribed to.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn subscribed(sandbox: &Sandbox, uris: &[&str]) -> Client {
     for uri in uris {
         client.request("resources/subscribe", json!({ "uri": uri })).unwrap();
     }
-    // Once somebody watches, anything may have changed.
+    // When the watch starts, anything may have changed, so the list is reported as new.
     client.hear(is_new_list);
     client.forget_news();
     client
@@ -76,7 +76,7 @@ fn a_new_task_and_one_that_goes_change_the_list_and_the_board() {
     client.end();
 }
 
-/// A client of the protocol of 2026: it listens, and every message says to which subscription it belongs.
+/// A client of the 2026 protocol: it listens, and every message names its subscription.
 #[test]
 fn a_client_that_listens_hears_what_it_asked_for_until_it_cancels() {
     let sandbox = Sandbox::new();

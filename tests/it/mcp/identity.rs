@@ -1,4 +1,5 @@
-//! Who calls: by the server's own name, by the call, or by the client's; and a claim that somebody else has taken since.
+//! The name of a caller: from the server, from the call, or from the client; and claims that another worker has taken
+//! over.
 
 use serde_json::json;
 
@@ -43,7 +44,7 @@ fn a_caller_says_who_it_is_where_the_server_does_not() {
     assert_eq!(client.ok("next", json!({ "as": "analyst" }))["task"]["id"], id);
     assert_eq!(client.refused("claim", json!({ "task": id, "as": "analyst-2" }))["code"], "held");
     client.end();
-    // Who was named may come back, and has it still.
+    // The named worker may come back, so its claim stays.
     assert_eq!(ralph(&sandbox, &["claims", "ls", "--json"]).json().as_array().unwrap().len(), 1);
 }
 
@@ -78,7 +79,7 @@ fn a_claim_that_somebody_else_has_taken_is_refused_at_the_next_save() {
         assert!(["claim-lost", "held"].contains(&refused["code"].as_str().unwrap()), "{refused}");
     }
     assert_eq!(sandbox.read_task(&id), before);
-    // Given back, and taken anew under its own name by another session: the old claim is still not its.
+    // Released, and claimed under the same name by another session: the claim is not this session's.
     ralph(&sandbox, &["release", &id, "--as", "Bob"]).ok();
     ralph(&sandbox, &["claim", &id, "--as", "analyst", "--for", "triage"]).ok();
     let refused = client.refused("save", json!({ "task": id, "title": "mine" }));
@@ -86,7 +87,7 @@ fn a_claim_that_somebody_else_has_taken_is_refused_at_the_next_save() {
     client.end();
 }
 
-/// Two sessions of one program, started by one process: neither is given what the other is at.
+/// Two sessions of one host, started by one process: neither gets a task that the other has claimed.
 #[test]
 fn two_sessions_of_one_host_never_take_up_the_same_task() {
     let sandbox = Sandbox::new();
@@ -97,12 +98,12 @@ fn two_sessions_of_one_host_never_take_up_the_same_task() {
     let two = second.ok("next", json!({ "role": "analyst" }))["task"]["id"].clone();
     assert_ne!(one, two);
     assert!(ids.iter().all(|id| [&one, &two].iter().any(|taken| **taken == id.as_str())));
-    // A session that is over holds nothing.
+    // When a session ends, its claims are released.
     first.end();
     let mut third = Client::start(&sandbox, &[]);
     assert_eq!(third.ok("next", json!({ "role": "analyst" }))["task"]["id"], one);
     assert_eq!(second.ok("next", json!({ "role": "analyst" }))["task"]["id"], two);
-    // Nor does one that is killed.
+    // The same holds for a session that is killed.
     second.child.kill().unwrap();
     second.child.wait().unwrap();
     third.ok("release", json!({ "task": one }));

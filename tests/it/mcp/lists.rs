@@ -1,4 +1,4 @@
-//! What the tools cost to know, pages that skip nothing, and a server that only reads.
+//! The size of the tool list, pages that skip nothing, and a read-only server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -30,7 +30,7 @@ fn twelve_tools_in_less_than_2500_tokens() {
     client.end();
 }
 
-/// Every file below a folder with its content and the time of its last change.
+/// Every file in a folder, with its content and modification time.
 fn tree(folder: &Path) -> BTreeMap<String, (Vec<u8>, std::time::SystemTime)> {
     let mut found = BTreeMap::new();
     for entry in
@@ -75,12 +75,12 @@ fn a_server_that_only_reads_changes_nothing_on_disk() {
     client.request("resources/subscribe", json!({ "uri": "ralph://board" })).unwrap();
     client.hear(|message| message["method"] == "notifications/resources/list_changed");
     client.forget_news();
-    // By hand, and not journaled by the watcher of a server that only reads.
+    // An edit by hand, which the watcher of a read-only server does not journal.
     std::fs::write(sandbox.task_file("t-hand"), "title = 'By hand'\n").unwrap();
     client.hears_of("ralph://board");
     client.end();
     std::fs::remove_file(sandbox.task_file("t-hand")).unwrap();
-    // A cache, and who had the lock last: of this machine, and of no meaning.
+    // The index is a cache, and the lock file records the last process; both may change.
     let own = |path: &&String| !path.ends_with("/.git/ralph/index") && !path.ends_with("/.git/ralph/lock");
     let after = tree(&sandbox.root());
     assert_eq!(before.keys().filter(own).collect::<Vec<_>>(), after.keys().filter(own).collect::<Vec<_>>());
@@ -89,7 +89,7 @@ fn a_server_that_only_reads_changes_nothing_on_disk() {
     }
 }
 
-/// All pages of a list, and how often each task was on one; between two pages something is done.
+/// Reads all pages of a list and counts how often each task was seen; `between` runs between two pages.
 fn walk(client: &mut Client, asked: &Value, mut between: impl FnMut(usize, &Value)) -> BTreeMap<String, usize> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut cursor = Value::Null;
@@ -108,7 +108,7 @@ fn walk(client: &mut Client, asked: &Value, mut between: impl FnMut(usize, &Valu
         if cursor.is_null() {
             return seen;
         }
-        assert!(page < 2_000, "it never ends");
+        assert!(page < 2_000, "the list has no end");
         between(page, &listed);
     }
     unreachable!()
@@ -141,7 +141,7 @@ fn pages_keep_their_budget_and_show_every_task_once() {
     client.end();
 }
 
-/// Tasks come and go between two pages, among them the one where the page ended: those that stay are seen, once.
+/// Tasks are added and removed between pages, including the last one of a page: all others are seen exactly once.
 #[test]
 fn no_task_that_stays_is_skipped_while_others_come_and_go() {
     let sandbox = Sandbox::new();
@@ -151,7 +151,7 @@ fn no_task_that_stays_is_skipped_while_others_come_and_go() {
     let asked = json!({ "limit": 500, "max_bytes": 3_000, "sort": "id" });
     let mut gone = BTreeSet::new();
     let seen = walk(&mut client, &asked, |page, listed| {
-        // Where this page ended, what was shown before it, and anything else.
+        // Removes the last tasks of this page and some random ones.
         let shown = listed["tasks"].as_array().unwrap();
         let ends = shown.iter().rev().take(page % 4).map(|task| task["id"].as_str().unwrap().to_owned());
         let others = (0..3).map(|_| format!("t-{:04}", rng.usize(..1_000)));
@@ -171,7 +171,7 @@ fn no_task_that_stays_is_skipped_while_others_come_and_go() {
     client.end();
 }
 
-/// The page ends at a task that is taken away together with several before it.
+/// The last task of a page is removed, together with several before it.
 #[test]
 fn a_page_whose_end_is_taken_away_goes_on_where_it_was() {
     let sandbox = Sandbox::new();
@@ -188,7 +188,7 @@ fn a_page_whose_end_is_taken_away_goes_on_where_it_was() {
     client.end();
 }
 
-/// The last one of a page gets another place in the order.
+/// The last task of a page moves to another place in the order.
 #[test]
 fn a_page_does_not_follow_the_task_where_it_ended() {
     let sandbox = Sandbox::new();
@@ -206,7 +206,7 @@ fn a_page_does_not_follow_the_task_where_it_ended() {
         left.extend(page["tasks"].as_array().unwrap().iter().map(|task| task["id"].to_string()));
         cursor = page["cursor"].clone();
     }
-    assert_eq!(left.len(), 21, "the twenty that were to come, and the one that moved: {left:?}");
+    assert_eq!(left.len(), 21, "the remaining twenty, and the one that moved: {left:?}");
     client.end();
 }
 
@@ -226,7 +226,7 @@ fn an_answer_keeps_its_budget_whatever_the_task_is_like() {
         assert!(bytes <= most, "{bytes} bytes of {most}");
         let note = &about["notes"][0];
         let text = note["text"].as_str().unwrap();
-        assert!(text.len() > 200, "the newest note has its part: {note}");
+        assert!(text.len() > 200, "the newest note is included: {note}");
         assert_eq!(note["cut_at"], text.len(), "{note}");
         assert!(about["children"].as_array().unwrap().last().unwrap().as_str().unwrap().starts_with("and "));
     }

@@ -1,4 +1,4 @@
-//! `ralph mcp --http`: who is let in, and who a caller is there.
+//! `ralph mcp --http`: authentication, and the identity of callers.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::mcp_client::{SOON, ends, hello, ralph, read, server};
 use crate::sandbox::Sandbox;
 
-/// A server on a port of its own.
+/// A server on its own port.
 struct Served {
     child: Child,
     place: String,
     token: String,
 }
 
-/// What was answered to a request.
+/// The response to a request.
 struct Answer {
     status: u16,
     session: Option<String>,
@@ -34,7 +34,7 @@ impl Served {
             rest.trim_end_matches('`').trim_end_matches("/mcp").to_owned()
         };
         let (place, token) = (after("http://"), after("Bearer "));
-        // What it says later is not to block it.
+        // Reading its later output keeps the server from blocking.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, place, token }
     }
@@ -43,12 +43,12 @@ impl Served {
         self.ask("POST", headers, &body.to_string())
     }
 
-    /// Ends a session; the status.
+    /// Ends a session; returns the status.
     fn delete(&self, headers: &[(&str, &str)]) -> u16 {
         self.ask("DELETE", headers, "").status
     }
 
-    /// One request with these headers besides the usual ones; a header that is given twice replaces the usual one.
+    /// One request with the usual headers; the given headers replace usual ones of the same name.
     fn ask(&self, method: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let token = format!("Bearer {}", self.token);
         let usual = [
@@ -74,7 +74,7 @@ impl Served {
         understood(&answer)
     }
 
-    /// A session with a client of this name.
+    /// Starts a session for a client with this name.
     fn greet(&self, name: &str, headers: &[(&str, &str)]) -> String {
         let answer = self.post(headers, &hello(name));
         assert_eq!(answer.status, 200, "{}", answer.message);
@@ -104,7 +104,7 @@ fn request(method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
 
-/// The status, and the last message of the body, which is JSON or a stream of events.
+/// The status, and the last message of the body, which is JSON or an event stream.
 fn understood(text: &str) -> Answer {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((text, ""));
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_default();
@@ -213,7 +213,7 @@ fn a_signal_ends_it_even_while_a_client_waits() {
         body.len()
     );
     waiting.write_all(format!("{head}{body}").as_bytes()).unwrap();
-    // The head of the answer comes before the answer.
+    // The status line is sent before the response is ready.
     waiting.set_read_timeout(Some(SOON)).unwrap();
     waiting.read_exact(&mut [0; 15]).unwrap();
     crate::system::interrupt(served.child.id());

@@ -11,7 +11,7 @@ use crate::sandbox::Sandbox;
 const CLIENTS: usize = 10;
 const TASKS: usize = 200;
 
-/// From when to when a client had a task, as far as it can know: from the answer to its claim to the question that ended it.
+/// The time for which a client surely had a task: from the response to its claim until it asked to end it.
 struct Held {
     task: String,
     from: Instant,
@@ -19,7 +19,7 @@ struct Held {
     done: bool,
 }
 
-/// Takes tasks until there are none; gives some back, and closes the others.
+/// Takes tasks until none is left; releases some, and closes the others.
 fn work(mut client: Client, seed: u64, arguments: &Value) -> Vec<Held> {
     let mut rng = fastrand::Rng::with_seed(seed);
     let mut held = Vec::new();
@@ -35,7 +35,7 @@ fn work(mut client: Client, seed: u64, arguments: &Value) -> Vec<Held> {
             true => {
                 client.ok("save", json!({ "task": task, "command": "triage", "state": "__CLOSE__", "note": "done" }))
             }
-            // With a word: what is given back five times without a trace of work goes to a person.
+            // The note counts as progress: a task that is released five times without progress is handed to a person.
             false => {
                 client.ok("note", json!({ "task": task, "text": "not now" }));
                 client.ok("release", json!({ "task": task }))
@@ -47,7 +47,7 @@ fn work(mut client: Client, seed: u64, arguments: &Value) -> Vec<Held> {
     held
 }
 
-/// As ralph-hero's skills do it: look, then lock, and look again where somebody was quicker.
+/// As the skills of ralph-hero do: pick, lock, and pick again if another client was faster.
 fn pick(mut client: Client) -> Vec<Held> {
     let mut held = Vec::new();
     loop {
@@ -72,7 +72,7 @@ fn pick(mut client: Client) -> Vec<Held> {
     held
 }
 
-/// Ten clients, each with its arguments, over two hundred tasks that begin in one state and end in another.
+/// Ten clients with their own arguments, and two hundred tasks that start in one state and end in another.
 fn race(
     names: impl Fn(usize) -> Vec<String>,
     (begin, end): (&str, &str),
@@ -99,9 +99,9 @@ fn race(
     }
     for (task, mut times) in by_task {
         times.sort_by_key(|held| held.from);
-        assert!(times.windows(2).all(|pair| pair[0].to <= pair[1].from), "{task} was with two at once");
+        assert!(times.windows(2).all(|pair| pair[0].to <= pair[1].from), "two clients had {task} at once");
         assert_eq!(times.iter().filter(|held| held.done).count(), 1, "{task} was not done exactly once");
-        assert!(times.last().unwrap().done, "{task} was given out after it was done");
+        assert!(times.last().unwrap().done, "{task} was claimed after it was done");
     }
     let done: BTreeSet<&str> = all.iter().filter(|held| held.done).map(|held| held.task.as_str()).collect();
     assert_eq!(done.len(), TASKS, "none is lost");

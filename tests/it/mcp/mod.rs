@@ -1,4 +1,4 @@
-//! `ralph mcp`: what comes over the pipe, who calls, many at once, sudden ends, and the official clients.
+//! `ralph mcp`: malformed input, identity of callers, many clients at once, crashes, and the official clients.
 
 mod clients;
 mod crashes;

@@ -1,11 +1,11 @@
-//! A client that nobody named: it acts in the role of what it does, and what it holds ends with it.
+//! A client without a configured name: its role follows from the command, and its claims end with the session.
 
 use serde_json::json;
 
 use crate::mcp_client::Client;
 use crate::sandbox::Sandbox;
 
-/// The same clock for the server and for commands.
+/// Runs a command with the same clock as the server.
 fn real(sandbox: &Sandbox, args: &[&str]) -> String {
     let mut command = sandbox.command(crate::sandbox::RALPH, &sandbox.root());
     let done = crate::sandbox::finish(command.env_remove("RALPH_NOW").env_remove("RALPH_SEED").args(args));
@@ -21,7 +21,7 @@ fn a_session_is_held_to_the_rules_of_the_role_whose_work_it_does() {
     let taken = client.ok("next", json!({ "role": "analyst" }));
     let owner = taken["task"]["owner"].as_str().unwrap();
     assert!(owner.starts_with("analyst@probe-"), "{owner}");
-    // A person would be believed; a worker has to show what it found.
+    // A person would be allowed to; a worker needs the document.
     let refused = client.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "research" }));
     assert_eq!(refused["code"], "no-artifact");
     let refused = client.refused("save", json!({ "task": id, "state": "Done", "command": "plan" }));
@@ -72,7 +72,7 @@ fn a_save_whose_move_is_refused_changes_nothing() {
     client.refused("save", asked);
     assert_eq!(sandbox.read_task(&id), before);
     assert!(!sandbox.root().join(".ralph/notes").join(&id).exists());
-    // What is set is seen by the judge of the same call: only a large task is split.
+    // The fields of a call are set before its move is checked: only a large task can be split.
     let asked = |size: &str| json!({ "task": id, "estimate": size, "state": "__COMPLETE__", "command": "split" });
     assert_eq!(client.refused("save", asked("XS"))["code"], "small-enough");
     assert_eq!(sandbox.read_task(&id), before);
@@ -95,7 +95,7 @@ fn a_document_is_written_over_only_by_who_has_read_it() {
     let made = client.ok("artifact", json!({ "task": id, "kind": "research", "action": "new" }));
     assert!(made["text"].as_str().unwrap().contains("TO BE WRITTEN"));
     let write = |text: &str, version: Option<&str>| json!({ "task": id, "kind": "research", "action": "write", "text": text, "version": version });
-    // Nobody has touched the skeleton yet.
+    // The template has not been changed yet.
     let first = client.ok("artifact", write("one", None))["version"].as_str().unwrap().to_owned();
     std::fs::write(sandbox.root().join(made["path"].as_str().unwrap()), "by hand").unwrap();
     let refused = client.refused("artifact", write("two", Some(&first)));
@@ -115,7 +115,7 @@ fn what_a_session_takes_is_free_when_it_is_killed_at_any_moment() {
     for _ in 0..20 {
         let mut client = Client::start(&sandbox, &[]);
         client.send_call("claim", json!({ "task": id }));
-        // The first that anybody sees of the claim.
+        // The earliest sign of the claim.
         let start = std::time::Instant::now();
         while !file.exists() && start.elapsed() < crate::mcp_client::SOON {
             std::hint::spin_loop();
@@ -191,10 +191,10 @@ fn what_a_dead_session_left_in_its_lock_is_taken_up_and_completed_by_another() {
     first.child.wait().unwrap();
     let mut second = Client::start(&sandbox, &[]);
     assert_eq!(second.ok("claim", json!({ "task": id }))["command"], "research");
-    // It is its own: what is missing is the document, not the claim.
+    // The claim is its own: only the document is missing.
     let refused = second.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "research" }));
     assert_eq!(refused["code"], "no-artifact");
     let refused = second.refused("save", json!({ "task": id, "state": "__COMPLETE__", "command": "plan" }));
-    assert_ne!(refused["code"], "held", "nobody else has it: {refused}");
+    assert_ne!(refused["code"], "held", "it is not claimed by another worker: {refused}");
     second.end();
 }

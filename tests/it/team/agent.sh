@@ -1,6 +1,6 @@
 #!/bin/sh
-# An agent as the workers start it: it does what its command asks for, and reports with ralph.
-# $CTL/<title>.<command>, where it is there, says how to misbehave; it is read once unless it says "always".
+# An agent as workers start it: does what its command asks for, and reports with ralph.
+# If $CTL/<title>.<command> exists, it says how to misbehave. It is read once unless it starts with "always".
 set -eu
 T=$RALPH_TASK
 C=$RALPH_COMMAND
@@ -48,7 +48,7 @@ commit-board)
 commit-main)
     cd "$RALPH_BOARD"
     echo x > x.txt
-    # Another task may be merged at this moment, and git does not wait for it.
+    # Another task may be merged at this moment, and git does not wait for its lock.
     until git add x.txt && git commit -qm "on main"; do [ -n "${RALPH_RELAY:-}" ] && exit 1; sleep 0.1; done
     cd "$RALPH_WORKTREE"
     ;;
@@ -86,7 +86,7 @@ implement)
     [ -z "${RALPH_PLAN:-}" ] || sed -i 's/^- \[ \]/- [x]/' "$RALPH_PLAN"
     git add src
     git diff --cached --quiet || git commit -qm "feat: $title"
-    # The prompt says how to end.
+    # The prompt says how to finish.
     if "$RALPH" prompt implement "$T" | grep -q "^    ralph merge $T"; then
         "$RALPH" merge "$T"
     else

@@ -1,8 +1,8 @@
-//! Agents that misbehave: each ends where the workflow says, nothing is lost, and the team finishes the rest.
+//! Misbehaving agents: each ends as the workflow says, nothing is lost, and the team finishes the rest.
 
 use super::{Squad, eventually};
 
-/// A team of one task whose agent misbehaves, and of one that is well.
+/// A team with one task whose agent misbehaves, and one whose agent does not.
 fn team(squad: &Squad, settings: &[&str]) -> (String, String, String) {
     let (bad, good) = (squad.add("bad", &[]), squad.add("good", &[]));
     let mut args: Vec<String> =
@@ -72,7 +72,7 @@ fn one_that_hangs_is_ended_with_all_that_it_started() {
     assert!(!is_running("sleep 600", &squad), "its own children ended with it");
 }
 
-/// Whether a process with that command line runs in this squad's environment.
+/// Whether a process with this command line runs in this squad's environment.
 fn is_running(line: &str, squad: &Squad) -> bool {
     let home = squad.sandbox.home().display().to_string();
     let pids = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok());
@@ -103,7 +103,7 @@ fn one_that_writes_outside_its_worktree_does_not_complete_and_nothing_is_lost() 
     assert!(squad.notes(&bad).contains("src/bad.txt"), "{}", squad.notes(&bad));
     assert_eq!(std::fs::read_to_string(squad.sandbox.root().join("src/bad.txt")).unwrap(), "mine\n");
     let branch = squad.sandbox.git(&["show", &format!("feature/{bad}:src/{bad}.txt")]);
-    assert_eq!(branch, "bad\n", "what it committed where it should is kept");
+    assert_eq!(branch, "bad\n", "commits in its own worktree are kept");
     assert!(!squad.main().contains_key(&format!("src/{bad}.txt")));
 }
 
@@ -147,7 +147,7 @@ fn what_a_person_changes_while_confined_agents_run_is_held_against_nobody() {
     let id = squad.add("good", &["--state", "Ready for Plan"]);
     squad.ralph(&["worker", "builder", "--once"]).ok();
     let root = squad.sandbox.root().display().to_string();
-    // The agent's own script stands in for a person who saves a file meanwhile: a process outside writes it.
+    // A process outside of the agent's sandbox writes the file, as a person would while the agent runs.
     let agent = squad.sandbox.outside("agent.sh").display().to_string();
     let script = format!("touch \"$CTL/now\"; while [ ! -e '{root}/mine.txt' ]; do sleep 0.05; done; exec {agent}");
     let ctl = squad.sandbox.outside("ctl/now");
@@ -176,7 +176,7 @@ fn one_that_commits_to_main_is_handed_to_a_person_with_the_commit_kept() {
     let (bad, _, said) = team(&squad, &[]);
     assert_eq!(squad.state(&bad), "Human Needed", "{said}");
     assert!(squad.notes(&bad).contains("a commit on main ("), "{}", squad.notes(&bad));
-    assert_eq!(squad.main()["x.txt"], "x\n", "nothing is thrown away");
+    assert_eq!(squad.main()["x.txt"], "x\n", "nothing is discarded");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn one_that_is_killed_with_its_worker_is_taken_up_by_the_next() {
     assert_eq!(squad.state(&bad), "Done", "{said}");
     assert!(said.contains("SIGKILL") || said.contains("signal: 9"), "{said}");
     assert!(squad.outcomes(&bad).contains(&"implement lost".to_owned()), "{:?}", squad.outcomes(&bad));
-    assert!(said.contains("11 runs"), "the one that was lost is counted: {said}");
+    assert!(said.contains("11 runs"), "the lost run is counted: {said}");
     eventually("the end of its sleep", || !is_running("sleep 600", &squad));
     squad.is_clean();
 }
@@ -246,7 +246,7 @@ fn a_task_that_is_removed_in_the_middle_does_not_keep_the_team() {
     std::fs::remove_file(squad.sandbox.task_file(&bad)).unwrap();
     eventually("the other task's end", || squad.state(&good) == "Done");
     let _ = std::fs::remove_file(squad.sandbox.outside("ctl/bad.triage"));
-    // Two signals that come at once are one to the kernel: they are sent until it ends.
+    // Signals that arrive at the same time are merged by the kernel, so they are sent until the team ends.
     let mut end = None;
     eventually("its end", || {
         crate::system::interrupt(team.id());
@@ -273,7 +273,7 @@ fn a_file_that_breaks_in_the_middle_is_named_and_the_rest_is_finished() {
     assert_eq!(end.status.code(), Some(1), "{said}");
     assert!(said.contains("unreadable: ") && said.contains(&format!("{bad}.toml")), "{said}");
     assert_eq!(squad.state(&good), "Done");
-    assert!(squad.sandbox.read_task(&bad).contains("broken = = 1"), "nobody wrote over it");
+    assert!(squad.sandbox.read_task(&bad).contains("broken = = 1"), "it was not overwritten");
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn what_is_in_the_way_of_a_merge_is_a_persons_and_stays() {
     assert_eq!(squad.outcomes(&id).last().unwrap(), "merge escalated");
     assert_eq!(std::fs::read_to_string(file).unwrap(), "a person's\n");
     let again = squad.ralph(&["team", &id]);
-    assert!(again.stdout.contains("would be overwritten"), "the reason is told again: {again}");
+    assert!(again.stdout.contains("would be overwritten"), "the reason is reported again: {again}");
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn an_agent_that_escalates_ends_its_task_there() {
         ("Human Needed".into(), "plan escalated"),
         "{said}"
     );
-    // A person sends it on, and the same command finishes it.
+    // A person moves it on, and the same command finishes it.
     squad.ralph(&["move", &bad, "Ready for Plan"]).ok();
     squad.ralph(&["team", &bad]).ok();
     assert_eq!(squad.state(&bad), "Done");

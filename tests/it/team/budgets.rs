@@ -1,4 +1,5 @@
-//! Budgets of money, tokens and runs: work is parked when one is used up, and what was not begun stays as it was.
+//! Budgets of money, tokens and runs: work stops when one is used up, and tasks that were not started stay as they
+//! were.
 
 use super::Squad;
 
@@ -22,7 +23,7 @@ fn a_team_ends_after_as_many_runs_as_its_budget_allows_and_touches_nothing_else(
     let worked_on: std::collections::BTreeSet<String> =
         squad.runs().iter().map(|run| run["task"].as_str().unwrap().to_owned()).collect();
     assert_eq!(tasks.iter().filter(untouched).count(), 10 - worked_on.len());
-    // Later runs of the same team are under the same budget, and another day's raise lets it go on.
+    // Later runs of the same team count against the same budget, and raising it lets the team continue.
     assert_eq!(squad.ralph(&["team", "--ready"]).code, 1);
     assert_eq!(squad.runs().len(), 3);
     squad.settings("[budget]\nteam = \"5 runs\"");

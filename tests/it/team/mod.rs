@@ -1,4 +1,4 @@
-//! Workers and teams with real agents: small programs that use ralph as an agent would.
+//! Workers and teams with scripted agents: small programs that use ralph as an agent would.
 
 mod badly;
 mod budgets;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use crate::sandbox::{Output, RALPH, Sandbox, eventually, finish};
 use crate::system::make_program;
 
-/// A board whose agent is `agent.sh`, set in the person's own settings.
+/// A board whose agent is `agent.sh`, set in the user's settings.
 pub struct Squad {
     pub sandbox: Sandbox,
 }
@@ -37,26 +37,26 @@ impl Squad {
         squad
     }
 
-    /// Its agents are not confined, so that they can do what they must not.
+    /// Runs agents without the sandbox, so that they can do what is forbidden.
     pub fn unconfined() -> Self {
         let squad = Self::new();
         squad.settings("sandbox = \"off\"");
         squad
     }
 
-    /// The person's own settings; what is wanted goes below `[agent]`.
+    /// Writes the user's settings; `more` is added to `[agent]`.
     pub fn settings(&self, more: &str) {
         let [agent, ctl] = ["agent.sh", "ctl"].map(|name| self.sandbox.outside(name).display().to_string());
         let text = format!("[agent]\ncommand = [{agent:?}]\nwrite = [{ctl:?}]\nbackoff = \"0s\"\n{more}\n");
         std::fs::write(self.sandbox.home().join(".config/ralph/config.toml"), text).unwrap();
     }
 
-    /// How the agent behaves for a task of that title.
+    /// Sets how the agent behaves for a task with this title.
     pub fn behave(&self, title: &str, command: &str, how: &str) {
         std::fs::write(self.sandbox.outside("ctl").join(format!("{title}.{command}")), how).unwrap();
     }
 
-    /// With the real clock and dice, since agents run side by side.
+    /// With the real clock and random seed, since agents run side by side.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = self.sandbox.command(RALPH, &self.sandbox.root());
         command.env_remove("RALPH_NOW").env_remove("RALPH_SEED");
@@ -68,7 +68,7 @@ impl Squad {
         finish(&mut self.command(args))
     }
 
-    /// A task by its title: `agent.sh` looks for that.
+    /// Adds a task; `agent.sh` identifies it by its title.
     pub fn add(&self, title: &str, more: &[&str]) -> String {
         let mut args = vec!["task", "add", "--json", title];
         args.extend(more);
@@ -83,7 +83,7 @@ impl Squad {
         self.task(id)["state"].as_str().unwrap().to_owned()
     }
 
-    /// Every task that there is, steps too, by id.
+    /// All tasks, including steps.
     pub fn all(&self) -> Vec<Value> {
         let args = ["task", "ls", "--all", "--kind", "issue", "--kind", "epic", "--kind", "step", "--json"];
         self.ralph(&args).json().as_array().unwrap().clone()
@@ -105,7 +105,7 @@ impl Squad {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// Where a task went, by the journal, with the verb and who moved it.
+    /// The moves of a task in the journal: the command, the worker and the state.
     pub fn moves(&self, id: &str) -> Vec<(String, String, String)> {
         let mut moves = Vec::new();
         for line in self.journal() {
@@ -119,7 +119,7 @@ impl Squad {
         moves
     }
 
-    /// When a task was closed, by the journal.
+    /// The time at which the journal has the task closed.
     pub fn done_at(&self, id: &str) -> jiff::Timestamp {
         let closes = |change: &Value| change["task"] == id && change["key"] == "state" && change["new"] == "Done";
         let line = self.journal().into_iter().find(|line| line["changes"].as_array().unwrap().iter().any(closes));
@@ -134,14 +134,14 @@ impl Squad {
         self.ralph(&["runs", "ls", "-n", "1000", "--json"]).json().as_array().unwrap().clone()
     }
 
-    /// How each run of a task ended, the oldest first, as `command outcome`.
+    /// The outcomes of a task's runs, oldest first, as `command outcome`.
     pub fn outcomes(&self, id: &str) -> Vec<String> {
         let runs = self.runs();
         let of = runs.iter().rev().filter(|run| run["task"] == id);
         of.map(|run| format!("{} {}", run["command"].as_str().unwrap(), run["outcome"].as_str().unwrap())).collect()
     }
 
-    /// The text of everything that was said about a task.
+    /// The text of all notes of a task.
     pub fn notes(&self, id: &str) -> String {
         let notes = self.task(id)["notes"].clone();
         notes
@@ -152,7 +152,7 @@ impl Squad {
             .collect()
     }
 
-    /// The files of main, with their content, without the board and its documents.
+    /// The files of main and their content, without the board and its documents.
     pub fn main(&self) -> BTreeMap<String, String> {
         let listed = self.sandbox.git(&["ls-tree", "-r", "--name-only", "main"]);
         let ours =
@@ -161,7 +161,7 @@ impl Squad {
         names.map(|name| (name.to_owned(), self.sandbox.git(&["show", &format!("main:{name}")]))).collect()
     }
 
-    /// Nothing is left over: no claim, no lock, no worktree, no branch; git and the doctor are content.
+    /// Asserts that no claim, lock, worktree or branch remains, and that git and the doctor find no problems.
     #[track_caller]
     pub fn is_clean(&self) {
         assert_eq!(self.ralph(&["claims", "ls", "--json"]).json(), serde_json::json!([]));
@@ -172,7 +172,7 @@ impl Squad {
         assert_eq!(doctor.code, 0, "{doctor}");
     }
 
-    /// Starts a command that is not waited for.
+    /// Starts a command without waiting for it.
     pub fn start(&self, args: &[&str]) -> std::process::Child {
         self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }

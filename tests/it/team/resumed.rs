@@ -1,4 +1,4 @@
-//! A team that is killed and started again goes on from the files.
+//! A team that is killed and started again continues from the files.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ fn killed_at_fifty_points_it_ends_with_the_same_result_and_no_step_done_twice() 
     for id in [&first, &second, &lone] {
         assert!(main.contains_key(&format!("src/{id}.txt")), "{main:?}");
     }
-    // What those that were killed were just writing.
+    // Removes files that the killed processes were writing.
     squad.ralph(&["doctor", "--fix"]).ok();
     squad.is_clean();
     done_once(&squad, &[&first, &second, &lone]);
@@ -46,7 +46,7 @@ fn done_once(squad: &Squad, ids: &[&String]) {
         }
     }
     let steps = squad.steps();
-    // Triage and research for three, then plan, implement, pr and merge for two.
+    // Triage and research for three tasks, then plan, implement, pr and merge for two.
     assert_eq!(steps.len(), 3 * 2 + 2 * 4);
     for step in &steps {
         let id = step["id"].as_str().unwrap();
@@ -77,7 +77,7 @@ fn a_hero_that_is_killed_goes_on_where_it_was() {
     super::eventually("the research", || squad.runs().iter().any(|run| run["command"] == "research"));
     hero.kill().unwrap();
     hero.wait().unwrap();
-    // It may have been killed before its agent had read how to behave.
+    // It may have been killed before its agent read this file.
     let _ = std::fs::remove_file(squad.sandbox.outside("ctl/alpha.research"));
     squad.ralph(&["hero", &id]).ok();
     assert_eq!(squad.state(&id), "Done");

@@ -1,4 +1,4 @@
-//! Several teams and workers at once: limits, streams, and everybody's own steps.
+//! Several teams and workers at once: limits, streams, and separate steps.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ fn time(run: &Value, key: &str) -> jiff::Timestamp {
     run[key].as_str().unwrap().parse().unwrap()
 }
 
-/// The most runs of a role at any one time.
+/// The highest number of simultaneous runs of a role.
 fn most_at_once(runs: &[Value], role: &str) -> usize {
     let of = |run: &&Value| run["worker"].as_str().unwrap().split('-').next() == Some(role);
     let spans: Vec<_> = runs.iter().filter(of).map(|run| (time(run, "started"), time(run, "ended"))).collect();
@@ -33,7 +33,7 @@ fn a_team_over_everything_that_is_ready_keeps_within_the_limits() {
     assert_eq!(done["finished"], true);
     let runs = squad.runs();
     assert_eq!(runs.len(), 9 * 3, "each is planned, implemented and merged once");
-    assert_eq!(most_at_once(&runs, "builder"), 3, "as many as there may be, and no more");
+    assert_eq!(most_at_once(&runs, "builder"), 3, "as many as the limits allow");
     assert_eq!(most_at_once(&runs, "integrator"), 1);
     squad.is_clean();
 }
@@ -51,7 +51,7 @@ fn plans_that_touch_the_same_file_are_built_one_after_the_other() {
     let span = |id: &String| {
         let of =
             |command: &str| runs.iter().find(|run| run["task"] == id.as_str() && run["command"] == command).unwrap();
-        // By the journal: the record of the merge is closed a moment after the task is Done and others may go on.
+        // From the journal: the record of the merge run is closed a moment after the task is Done and others may start.
         (time(of("implement"), "started"), squad.done_at(id))
     };
     let apart = |one: (jiff::Timestamp, jiff::Timestamp), two: (jiff::Timestamp, jiff::Timestamp)| {
@@ -59,7 +59,7 @@ fn plans_that_touch_the_same_file_are_built_one_after_the_other() {
     };
     let [red, green, blue] = [span(&ids[0]), span(&ids[1]), span(&ids[2])];
     assert!(apart(red, green), "{red:?} {green:?}");
-    assert!(!apart(red, blue) || !apart(green, blue), "the third does not wait: {red:?} {green:?} {blue:?}");
+    assert!(!apart(red, blue) || !apart(green, blue), "the third is not blocked: {red:?} {green:?} {blue:?}");
     squad.is_clean();
 }
 
@@ -74,7 +74,7 @@ fn two_teams_at_once_have_their_own_workers_and_steps() {
     assert!(other.wait().unwrap().success());
     let mut teams: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for run in squad.runs() {
-        assert_eq!(run["task"], run["team"], "nobody touches the other team's steps: {run}");
+        assert_eq!(run["task"], run["team"], "no worker does the other team's steps: {run}");
         let worker = run["worker"].as_str().unwrap().to_owned();
         teams.entry(run["team"].as_str().unwrap().to_owned()).or_default().push(worker);
     }

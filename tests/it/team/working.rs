@@ -1,4 +1,4 @@
-//! `ralph worker` and `ralph runs`: one role at work, and what is kept of it.
+//! `ralph worker` and `ralph runs`: a worker of one role, and the records of its runs.
 
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
@@ -15,7 +15,7 @@ fn a_worker_takes_what_its_role_takes_and_ends_when_there_is_no_more() {
     assert!(said.ends_with("analyst: 4 runs; no work\n"), "{said}");
     assert_eq!((squad.state(&one), squad.state(&two)), ("Ready for Plan".into(), "Ready for Plan".into()));
     let order: Vec<String> = squad.runs().iter().rev().map(|run| run["task"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(order, [&*two, &two, &one, &one], "by priority, and what is begun is brought to its end");
+    assert_eq!(order, [&*two, &two, &one, &one], "by priority, and started tasks are finished first");
 }
 
 #[test]
@@ -49,8 +49,8 @@ fn the_first_signal_lets_the_turn_end_and_the_second_ends_it_at_once() {
         let start = Instant::now();
         for _ in 0..signals {
             interrupt(worker.id());
-            // Two that come at once are one to the kernel.
-            assert!(said.any(|line| line.starts_with("stopping")), "it says that it heard the signal");
+            // Two signals that arrive at the same time are merged by the kernel.
+            assert!(said.any(|line| line.starts_with("stopping")), "the signal is acknowledged");
         }
         let status = worker.wait().unwrap();
         assert!(status.success(), "{status:?}");
@@ -67,7 +67,7 @@ fn a_name_is_one_workers_alone() {
     let mut first = squad.start(&["worker", "analyst"]);
     eventually("the first run", || !squad.runs().is_empty());
     assert!(squad.ralph(&["worker", "analyst", "--as", "analyst"]).fails(3).contains("is already running"));
-    // A team reads this line, not the words on standard error.
+    // A team reads this line instead of the words on stderr.
     let told = squad.ralph(&["worker", "analyst", "--as", "analyst", "--events"]);
     let event: serde_json::Value = serde_json::from_str(told.stdout.lines().last().unwrap()).unwrap();
     assert!(event["event"] == "failed" && event["failure"]["code"] == "name-taken", "{told}");
@@ -111,7 +111,7 @@ fn the_program_gets_its_prompt_and_its_environment() {
     assert_eq!(
         text.split_once('\n').unwrap().1.trim(),
         prompt.trim(),
-        "what is not an argument comes on standard input"
+        "a prompt that is not an argument is passed on stdin"
     );
 }
 
@@ -139,9 +139,9 @@ fn a_boards_own_prompt_is_used_only_with_consent() {
     let typed = squad.ralph(&["worker", "analyst", "--once", "--", "cat"]);
     assert!(
         typed.stderr.contains(".ralph/prompts/triage.md"),
-        "one's own program is not told a stranger's words: {typed}"
+        "an untrusted prompt is not passed to the person's own program: {typed}"
     );
-    assert_eq!((typed.code, squad.state(&id)), (1, "Backlog".into()), "the task is not to blame");
+    assert_eq!((typed.code, squad.state(&id)), (1, "Backlog".into()), "the failure does not count against the task");
     squad.ralph(&["trust", "--yes"]).ok();
     squad.ralph(&["worker", "analyst", "--once"]).ok();
     assert_eq!(squad.state(&id), "Research Needed");
@@ -216,7 +216,7 @@ fn a_person_stops_a_run_and_has_it_tried_again() {
     assert!(squad.ralph(&["inbox"]).to_string().contains(&id));
     assert!(squad.ralph(&["runs", "stop", &id]).fails(1).contains("is not running: it is stopped"));
     squad.ralph(&["runs", "retry", &id]).ok();
-    eventually("the worker goes on with it", || squad.state(&id) == "Ready for Plan");
+    eventually("the worker continues with it", || squad.state(&id) == "Ready for Plan");
     assert_eq!(squad.outcomes(&id)[..2], ["triage stopped", "triage done"]);
     assert!(squad.ralph(&["runs", "retry", &id]).fails(1).contains("no run of"));
     worker.kill().unwrap();

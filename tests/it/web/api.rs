@@ -1,4 +1,4 @@
-//! What the server says and changes, and how soon it tells.
+//! The API of the web server: what it returns and changes, and how soon it reports changes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
@@ -222,12 +222,12 @@ fn what_a_person_should_know_comes_with_the_answer_to_a_change() {
     sandbox.git(&["commit", "-qm", "board"]);
     let served = Served::new(&sandbox, &[]);
     let note = || served.post(&format!("/api/task/{id}/note"), &json!({ "text": "x" })).json();
-    assert_eq!(note()["notices"], json!(null), "there is nothing to know");
+    assert_eq!(note()["notices"], json!(null), "nothing is reported");
     sandbox.ralph(&["config", "set", "git.commit", "each"]).ok();
     std::fs::write(sandbox.root().join(".git/MERGE_HEAD"), sandbox.git(&["rev-parse", "HEAD"])).unwrap();
     let noted = note();
     assert!(noted["notices"][0].as_str().unwrap().starts_with("the board was not committed"), "{noted}");
-    assert_eq!(noted["task"], id.as_str(), "beside what it says otherwise");
+    assert_eq!(noted["task"], id.as_str(), "next to the other fields");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn the_dashboard_counts_from_the_journal() {
     sandbox.ralph(&["block", &two, "--on", &one]).ok();
     let three = sandbox.add(&["Three"]);
     sandbox.ralph(&["done", &three, "--force"]).ok();
-    // On the day of the sandbox's own clock, whatever day it is.
+    // The sandbox's own clock makes the day predictable.
     let mut command = ralph_of(&sandbox);
     let served =
         Served::start(command.args(["serve", "--addr", "127.0.0.1:0"]).env("RALPH_NOW", "2026-11-16T12:00:00Z"));
@@ -265,7 +265,7 @@ fn the_dashboard_counts_from_the_journal() {
     assert!(answer["charts"]["standing"].as_str().unwrap().contains("now 2 open, 1 ready, 1 blocked"));
 }
 
-/// The stream of changes, line by line.
+/// The event stream, line by line.
 fn listen(served: &Served, last: &str) -> impl FnMut(&str) -> String {
     let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
@@ -290,7 +290,7 @@ fn a_file_that_is_saved_by_hand_is_told_within_a_second() {
     let served = Served::new(&sandbox, &[]);
     let mut next = listen(&served, "");
     assert_eq!(next("event"), "event: hello");
-    // One of three may be late on a busy machine; a server that looks every second or two is late each time.
+    // One of three may be late on a busy machine; a server that polls every second or two is always late.
     let mut delays = Vec::new();
     for round in 0..3 {
         let text = sandbox.read_task(&id).replace("A task", &format!("A task {round}"));
@@ -317,8 +317,8 @@ fn a_claim_that_is_renewed_is_told_and_shown_with_its_new_end() {
     let until = |path: &str| served.get(path).json()["claims"][0]["until"].as_str().unwrap().to_owned();
     let before = [until("/api/workers"), until("/api/status")];
     bob("renew");
-    // A server that says nothing of it still ticks.
-    assert!((0..3).any(|_| next("event") == "event: change"), "nobody was told");
+    // The server sends heartbeats even without changes.
+    assert!((0..3).any(|_| next("event") == "event: change"), "no change was reported");
     assert!(next("data").contains(&id));
     let after = [until("/api/workers"), until("/api/status")];
     assert!(before.iter().zip(&after).all(|(before, after)| before < after), "{before:?} {after:?}");
@@ -342,7 +342,7 @@ fn a_page_that_comes_back_hears_what_it_missed() {
     assert!(stranger("data: ").contains("\"all\":true"));
 }
 
-/// The program that a board names was not looked at yet; and whoever may only read starts nothing.
+/// The board's agent program is not trusted yet; and with read-only access nothing can be started.
 #[test]
 fn a_team_is_started_only_after_trust_and_never_where_the_board_is_read_only() {
     let sandbox = Sandbox::new();

@@ -1,4 +1,4 @@
-//! The page in a real Chromium: scripts in tests/browser, each with a board of its own.
+//! The page in a real Chromium: scripts in tests/browser, each with its own board.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,18 +8,18 @@ use super::ralph_of;
 use crate::sandbox::{RALPH, Sandbox, finish};
 use crate::team::Squad;
 
-/// Where the packages are, once they are there.
+/// The folder of the packages, once they are installed.
 fn packages() -> &'static Path {
     static PLACE: OnceLock<PathBuf> = OnceLock::new();
     PLACE.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let done = Command::new(root.join("tests/browser/setup")).status().unwrap();
-        assert!(done.success(), "tests/browser/setup brings the browser");
+        assert!(done.success(), "tests/browser/setup failed");
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from).join("browser")
     })
 }
 
-/// A board of that many tasks, the first ten of them first in the backlog.
+/// A board with this many tasks; the first ten are at the top of the backlog.
 fn board(count: usize) -> Sandbox {
     let letters: Vec<char> = "0123456789bcdfghjkmnpqrstvwxyz".chars().collect();
     let sandbox = Sandbox::new();
@@ -46,14 +46,14 @@ fn run(sandbox: &Sandbox, script: &str) {
     node.env_remove("RALPH_NOW").env_remove("RALPH_SEED").env("RALPH_WORKER", "Ada");
     node.env("PACKAGES", packages()).env("RALPH", RALPH).env("REPO", sandbox.root()).arg(path);
     node.env("CTL", sandbox.outside("ctl"));
-    // The bar is one second; what is not optimised has two.
+    // The limit is one second, and two for debug builds.
     node.env("LIMIT", if cfg!(debug_assertions) { "2000" } else { "1000" });
     for name in ["SECONDS", "TABS", "CHROMIUM", "LIMIT"] {
         node.envs(std::env::var(format!("RALPH_BROWSER_{name}")).ok().map(|value| (name, value)));
     }
     let done = finish(&mut node);
     assert_eq!(done.code, 0, "{done}");
-    // The figures that it measured, for whoever runs it alone with `--nocapture`.
+    // The measured figures, for a run with `--nocapture`.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), done.stdout.as_bytes());
 }
 
@@ -99,7 +99,7 @@ fn ten_thousand_tasks_are_painted_at_once() {
     run(&board(10_000), "many.mjs");
 }
 
-/// Ten minutes with `RALPH_BROWSER_SECONDS=600`.
+/// `RALPH_BROWSER_SECONDS=600` runs it for ten minutes.
 #[test]
 fn fifty_tabs_stay_fresh_and_the_server_small() {
     run(&board(200), "tabs.mjs");
@@ -136,7 +136,7 @@ fn a_person_decides_without_leaving_the_page() {
     run(&sandbox, "review.mjs");
 }
 
-/// A team is started, its run is read and stopped, and it is tried again.
+/// Starts a team, reads and stops its run, and retries it.
 #[test]
 fn a_person_starts_stops_and_retries_agents_from_the_page() {
     let squad = Squad::new();

@@ -1,4 +1,4 @@
-//! Who is let in.
+//! Access control of the web server.
 
 use serde_json::json;
 
@@ -47,10 +47,10 @@ fn a_page_of_another_site_neither_reads_nor_writes() {
         assert_eq!(served.ask("GET", "/assets/main.js", &[("sec-fetch-site", site)], "").status, 403);
         let framed = [("sec-fetch-site", site), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "iframe")];
         assert_eq!(served.ask("GET", "/", &framed, "").status, 403);
-        // Somebody follows a link to the board.
+        // A person follows a link to the board from another site.
         let opened = [("sec-fetch-site", site), ("sec-fetch-mode", "navigate"), ("sec-fetch-dest", "document")];
         assert_eq!(served.ask("GET", "/", &opened, "").status, 200);
-        assert_eq!(served.ask("GET", "/api/board", &opened, "").status, 403, "no data to who follows a link");
+        assert_eq!(served.ask("GET", "/api/board", &opened, "").status, 403, "a link from another site gets no data");
     }
     let preflight = [("origin", "http://evil.example"), ("access-control-request-method", "POST")];
     let answer = served.ask("OPTIONS", &save, &preflight, "");
@@ -185,8 +185,8 @@ fn every_answer_tells_the_browser_to_run_nothing_else() {
     assert!(!page.contains("<script>") && !page.contains("style=") && !page.contains("<style"), "{page}");
 }
 
-/// Requests that are nearly right, on every path: each is answered or refused, none is the server's own fault, and the files
-/// still read.
+/// Mutated requests on every path: each is answered or refused, none causes a server error, and the files remain
+/// readable.
 #[test]
 fn mutated_requests_are_answered_or_refused() {
     let (sandbox, id) = board();

@@ -1,11 +1,11 @@
-//! Requests that no page sends: whatever comes, the server answers with a client error or does what was asked, and goes on.
+//! Random requests: the server answers each with success or a client error, and keeps running.
 
 use fastrand::Rng;
 
 use super::Served;
 use crate::sandbox::Sandbox;
 
-/// All that answer at once and start nothing.
+/// The paths that answer at once and start nothing.
 const PATHS: [&str; 30] = [
     "/",
     "/api/board",
@@ -54,7 +54,7 @@ const BODIES: [&str; 12] = [
     "nul\u{0}l",
 ];
 
-/// A text with some of its bytes changed, doubled, left out or moved.
+/// A text with some of its bytes changed, doubled, removed or moved.
 fn mutated(dice: &mut Rng, text: &str) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..dice.usize(..4) {
@@ -68,11 +68,11 @@ fn mutated(dice: &mut Rng, text: &str) -> String {
                 .for_each(drop),
         }
     }
-    // A line break would begin another header.
+    // A line break would start another header.
     String::from_utf8_lossy(&bytes).replace(['\r', '\n'], " ")
 }
 
-/// `RALPH_FUZZ_REQUESTS` for a longer look.
+/// `RALPH_FUZZ_REQUESTS` sets the number of requests.
 #[test]
 fn requests_that_no_page_sends_are_answered_and_the_server_goes_on() {
     let sandbox = Sandbox::new();
@@ -92,12 +92,12 @@ fn requests_that_no_page_sends_are_answered_and_the_server_goes_on() {
         let answer = served.ask(method, &path, &headers, &body);
         let told = format!("seed {seed}: {method} {path:?} {body:?} → {} {}", answer.status, answer.body);
         *statuses.entry(answer.status).or_default() += 1;
-        // 0: hung up on what is no HTTP at all.
+        // Status 0: the server hung up on data that is not HTTP.
         assert!(answer.status == 0 || (200..500).contains(&answer.status), "{told}");
     }
-    // Many of them get past the door: the rest is worth trying.
+    // Many requests pass authentication, so that the rest is tested as well.
     let inside: usize = [200, 400, 404, 409, 422].iter().filter_map(|status| statuses.get(status)).sum();
     assert!(inside * 2 > statuses.values().sum(), "{statuses:?}");
-    assert_eq!(served.get("/api/board").status, 200, "it still answers");
-    assert_eq!(sandbox.ralph(&["doctor"]).code, 0, "and the board is well");
+    assert_eq!(served.get("/api/board").status, 200, "the server still answers");
+    assert_eq!(sandbox.ralph(&["doctor"]).code, 0, "the board has no problems");
 }

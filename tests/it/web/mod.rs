@@ -1,4 +1,4 @@
-//! The web board: who is let in, what it says, what it changes, and the page in a real browser.
+//! The web board: access control, its API, and the page in a real browser.
 
 mod api;
 mod browser;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::sandbox::{RALPH, Sandbox};
 
-/// A server of a sandbox's board, by the real clock; it ends with the test.
+/// A server of a sandbox's board with the real clock; it ends with the test.
 pub struct Served {
     child: Child,
     pub port: u16,
@@ -34,7 +34,7 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {} {}", self.status, self.body))
     }
 
-    /// The code of a refusal.
+    /// The error code of a refusal.
     #[track_caller]
     pub fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap_or_default().to_owned()
@@ -71,7 +71,7 @@ impl Served {
         Self { child, port, token }
     }
 
-    /// One request as it goes over the wire, so that every header can be wrong.
+    /// Sends one raw request, so that every header can be wrong.
     pub fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
@@ -83,7 +83,7 @@ impl Served {
         for (name, value) in headers {
             text += &format!("{name}: {value}\r\n");
         }
-        // One that is refused early may hang up before it has read everything.
+        // The server may refuse a request and hang up before it has read everything.
         let _ = stream.write_all(format!("{text}\r\n{body}").as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);

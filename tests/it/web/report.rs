@@ -1,4 +1,4 @@
-//! The board as one file.
+//! The HTML report.
 
 use serde_json::json;
 
@@ -60,7 +60,7 @@ fn a_report_is_written_into_a_pipe_and_through_a_link_and_leaves_both_there() {
     symlink("real.html", &link).unwrap();
     sandbox.ralph(&["report", "--html", "link.html"]).ok();
     assert!(link.is_symlink() && std::fs::read_to_string(&to).unwrap().starts_with("<!doctype html>"));
-    // One that a clone brought along, and that leads out of it.
+    // A link from a clone that leads out of the repository.
     let (link, to) = (sandbox.root().join("out.html"), sandbox.outside("mine.html"));
     std::fs::write(&to, "mine").unwrap();
     symlink(&to, &link).unwrap();

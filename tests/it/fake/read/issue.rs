@@ -52,7 +52,7 @@ pub(super) fn url(world: &World, issue: &Issue) -> String {
     format!("https://github.com/{}/issues/{}", world.repositories[&issue.repo].full_name(), issue.number)
 }
 
-/// DUPLICATE is reported only to those who ask for it, others read `NOT_PLANNED` (§1.2).
+/// DUPLICATE is reported only if the query enables it; otherwise it reads `NOT_PLANNED` (§1.2).
 fn state_reason(issue: &Issue, ask: &Ask<'_>) -> Out {
     match issue.reason.as_deref() {
         Some("DUPLICATE") if !ask.flag("enableDuplicate") => leaf("NOT_PLANNED"),

@@ -1,4 +1,4 @@
-//! Resolvers of everything that can be read; a field without one is a loud error.
+//! Resolvers of everything that can be read; a field without one is reported as an error.
 
 mod issue;
 mod project;
@@ -95,7 +95,7 @@ pub(super) fn actor(world: &World, login: &str) -> Out {
     super::answer::maybe(owner)
 }
 
-/// Whether the viewer can see what an item is about.
+/// Whether the viewer can see the content of an item.
 pub(super) fn sees(world: &World, content: &Content) -> bool {
     match content {
         Content::Issue(id) => world.issues.get(id).is_some_and(|i| !world.is_hidden(&i.repo)),

@@ -98,7 +98,7 @@ fn workflows(project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> {
     connection("ProjectV2WorkflowConnection", project.workflows.iter().map(shown).collect(), ask.args)
 }
 
-/// Archived items are hidden unless asked for; 3.17 cannot ask (§1.1).
+/// Archived items are hidden unless requested; 3.17 cannot request them (§1.1).
 fn items(world: &World, project: &Project, ask: &Ask<'_>) -> Result<Out, Fail> {
     if !ask.text("query").is_empty() {
         return Err(Fail::unmodelled("ProjectV2.items(query:)"));
@@ -155,7 +155,7 @@ pub(super) fn item_field(world: &World, id: &str, ask: &Ask<'_>) -> Result<Optio
         "isArchived" => leaf(item.archived),
         "updatedAt" => time(item.updated),
         "project" => Out::Obj(Ent::Project(item.project.clone())),
-        // What the viewer may not see is REDACTED, with null content (§1.2).
+        // Content that the viewer cannot see is REDACTED and null (§1.2).
         "type" => leaf(if seen { item_type(&item.content) } else { "REDACTED" }),
         "content" => maybe(seen.then(|| content_of(item))),
         "fieldValueByName" => value_by_name(world, item, ask.text("name"))?,
@@ -182,7 +182,7 @@ pub(in super::super) fn content_of(item: &Item) -> Ent {
     }
 }
 
-/// A field the project does not have gives null, not an error.
+/// A field that the project does not have is null, not an error.
 fn value_by_name(world: &World, item: &Item, name: &str) -> Result<Out, Fail> {
     let Some(field) = world.field_named(&item.project, name) else {
         return Ok(leaf(Value::Null));

@@ -12,7 +12,7 @@ pub(super) fn url(world: &World, pull: &Pull) -> String {
     format!("https://github.com/{}/pull/{}", world.repositories[&pull.repo].full_name(), pull.number)
 }
 
-/// UNKNOWN while the server computes it; asking is what starts that (§6).
+/// UNKNOWN while the server computes it, which the first read starts (§6).
 pub(super) fn mergeable(world: &mut World, id: &str) -> Out {
     let Some(pull) = world.pulls.get_mut(id) else {
         return leaf("UNKNOWN");
@@ -98,7 +98,7 @@ fn review(world: &World, review: &Review) -> Ent {
     record("PullRequestReview", fields)
 }
 
-/// The comments are all on one page: fifty are enough for a fake.
+/// All comments are on one page of fifty, which is enough for a fake.
 pub(in super::super) fn thread(world: &World, thread: &Thread) -> Result<Ent, Fail> {
     let all = thread.comments.iter().map(|c| (c.id.clone(), thread_comment(world, c)));
     let all = connection("PullRequestReviewCommentConnection", all.collect(), &serde_json::json!({"first": 50}))?;
@@ -134,7 +134,7 @@ fn rollup(world: &World, pull: &Pull) -> Result<Out, Fail> {
     if pull.checks.is_empty() {
         return Ok(leaf(Value::Null));
     }
-    // The contexts are all on one page: the first hundred checks are enough for a fake.
+    // All contexts are on one page of a hundred, which is enough for a fake.
     let all = pull.checks.iter().map(|c| (c.id.clone(), check(world, c))).collect();
     let contexts = connection("StatusCheckRollupContextConnection", all, &serde_json::json!({"first": 100}))?;
     let fields = vec![

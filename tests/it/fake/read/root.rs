@@ -22,7 +22,7 @@ fn owner(world: &World, ask: &Ask<'_>, kind: &str, fits: impl Fn(bool) -> bool) 
     let login = ask.text("login");
     match world.owner_named(login).filter(|o| fits(o.is_organization)) {
         Some(found) => Ok(Out::Obj(Ent::Owner(found.id.clone()))),
-        // `repositoryOwner` answers a plain null for an unknown login; the others are errors.
+        // `repositoryOwner` returns null for an unknown login; for the other kinds it is an error.
         None if kind == "repository owner" => Ok(Out::Leaf(serde_json::Value::Null)),
         None => Err(Fail::new(
             "NOT_FOUND",
@@ -58,7 +58,7 @@ fn rate_limit(request: &Request<'_>, world: &World) -> Out {
     ))
 }
 
-/// Any object by its id; what the viewer may not see does not exist for them (§1.3).
+/// Any object by its id; objects that the viewer cannot see do not exist (§1.3).
 pub(in super::super) fn node(world: &World, id: &str) -> Result<Ent, Fail> {
     let missing = || Fail::no_node(id);
     if let Some(issue) = world.issues.get(id) {

@@ -1,4 +1,4 @@
-//! What happens to issues and comments, whoever causes it.
+//! Changes of issues and comments, by the viewer or by other people.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +77,7 @@ impl World {
         });
     }
 
-    /// Closing a closed issue changes nothing but a different reason.
+    /// Closing a closed issue can only change its reason.
     pub(in super::super) fn close(&mut self, id: &str, reason: &str) {
         let now = self.now;
         let Some(issue) = self.issues.get(id) else {
@@ -142,7 +142,7 @@ impl World {
         }
     }
 
-    /// Takes an issue out of the world with all that hangs on it.
+    /// Removes an issue with everything that refers to it.
     pub(in super::super) fn erase_issue(&mut self, id: &str) {
         self.detach(id);
         self.issues.remove(id);
@@ -160,8 +160,8 @@ impl World {
         }
     }
 
-    /// Moves an issue: a new node id and number; items, comments and relations follow it.
-    /// That the id changes is not verified (§7); the old one answers `NOT_FOUND` here.
+    /// Moves an issue: it gets a new node id and number, and items, comments and relations follow it. Whether the id
+    /// really changes is not verified (§7); here the old one answers `NOT_FOUND`.
     pub(in super::super) fn move_issue(&mut self, id: &str, repo: &str) -> Id {
         let new = self.new_id("I");
         let number = self.take_number(repo);
@@ -222,13 +222,13 @@ impl World {
         chain
     }
 
-    /// Levels below and including this issue.
+    /// The number of levels below and including this issue.
     pub(in super::super) fn height(&self, id: &str) -> usize {
         let children = self.issues.get(id).map(|i| i.children.clone()).unwrap_or_default();
         1 + children.iter().map(|c| self.height(c)).max().unwrap_or(0)
     }
 
-    /// Whether `from` waits, directly or not, for `target`.
+    /// Whether `from` is blocked by `target`, directly or not.
     pub(in super::super) fn waits_for(&self, from: &str, target: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut todo = vec![from.to_owned()];

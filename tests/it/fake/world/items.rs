@@ -1,10 +1,10 @@
-//! What happens to projects, their fields and their items, whoever causes it.
+//! Changes of projects, their fields and items, by the viewer or by other people.
 
 use std::collections::BTreeMap;
 
 use super::{Choice, Content, Field, FieldValue, Id, Item, Project, Setting, Workflow, World};
 
-/// Fields every new project has, besides Status.
+/// The fields of every new project, besides Status.
 const BUILT_IN: [(&str, &str); 9] = [
     ("Title", "TITLE"),
     ("Assignees", "ASSIGNEES"),
@@ -84,7 +84,7 @@ impl World {
         id
     }
 
-    /// Fields in their order: ids of two prefixes do not sort by age, serials do.
+    /// The fields in order of creation, which is that of the serial number at the end of their ids.
     pub(in super::super) fn project_fields(&self, project: &str) -> Vec<&Field> {
         let mut fields: Vec<&Field> = self.fields.values().filter(|f| f.project == project).collect();
         fields.sort_by_key(|f| f.id.rsplit('_').next().unwrap_or_default().to_owned());
@@ -95,8 +95,8 @@ impl World {
         self.project_fields(project).into_iter().find(|f| f.name.eq_ignore_ascii_case(name))
     }
 
-    /// Replaces the options. Those without an id are new; an option left out goes, and with it
-    /// the values that used it: a full replace wipes every item (§4 project setup, §1.2).
+    /// Replaces the options. Those without an id are new; a missing option is removed together with the values that
+    /// used it, so a full replacement clears every item (§4 project setup, §1.2).
     pub(in super::super) fn replace_options(&mut self, field: &str, options: Vec<Choice>) {
         let kept: Vec<String> = options.iter().map(|o| o.id.clone()).collect();
         let now = self.now;
@@ -114,8 +114,7 @@ impl World {
         }
     }
 
-    /// The item for this content; adding what is there already gives the existing item,
-    /// and an archived one stays archived (§1.2).
+    /// The item for this content: adding existing content returns its item, and an archived one stays archived (§1.2).
     pub(in super::super) fn put_item(&mut self, project: &str, content: Content) -> Id {
         if let Some(item) = self.items.values().find(|i| i.project == project && i.content == content) {
             return item.id.clone();
@@ -143,7 +142,7 @@ impl World {
         }
     }
 
-    /// Sets or clears a value. The item is updated then, the issue is not (§0.8).
+    /// Sets or clears a value. This updates the item, but not the issue (§0.8).
     pub(in super::super) fn set_value(&mut self, item: &str, field: &str, set: Option<Setting>) {
         let now = self.now;
         let (id, by) = (self.new_id("PVTFSV"), self.viewer.clone());

@@ -1,10 +1,10 @@
-//! What the fake GitHub knows about: the entities of its world, as plain data.
+//! The entities of the fake GitHub, as plain data.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-/// A node id; opaque to clients, and in creation order within one kind.
+/// A node id: opaque to clients, and in creation order within one kind.
 pub type Id = String;
 
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub struct Issue {
     pub updated: Timestamp,
     pub closed_at: Option<Timestamp>,
     pub edited: Option<Timestamp>,
-    /// How often adding it to a project still answers `NOT_FOUND`.
+    /// How many attempts to add it to a project still answer `NOT_FOUND`.
     pub not_yet_addable: u32,
 }
 
@@ -83,7 +83,7 @@ pub struct Issue {
 pub struct Comment {
     pub id: Id,
     pub serial: u64,
-    /// The issue or pull request it is on.
+    /// The issue or pull request of the comment.
     pub subject: Id,
     pub author: String,
     pub body: String,
@@ -144,9 +144,9 @@ pub struct Item {
     pub archived: bool,
     pub created: Timestamp,
     pub updated: Timestamp,
-    /// By field id; a field without a value is not in here.
+    /// By field id; a field without a value is missing.
     pub values: BTreeMap<Id, FieldValue>,
-    /// Not listed by `Issue.projectItems` yet: index lag.
+    /// Not listed by `Issue.projectItems` yet, because of index lag.
     pub unlisted: bool,
 }
 
@@ -160,7 +160,7 @@ pub enum Content {
 #[derive(Clone, Debug)]
 pub struct FieldValue {
     pub id: Id,
-    /// The login of whoever chose it.
+    /// The login of the person who set it.
     pub by: String,
     pub updated: Timestamp,
     pub set: Setting,
@@ -255,7 +255,7 @@ pub struct Check {
     pub name: String,
     /// A value of `CheckStatusState`; a `StatusContext` if empty.
     pub status: String,
-    /// Of a job of GitHub Actions.
+    /// The log of a job of GitHub Actions.
     pub log: Option<String>,
     pub job: u64,
     /// A value of `CheckConclusionState`, or of `StatusState` for a `StatusContext`.

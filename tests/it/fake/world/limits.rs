@@ -1,10 +1,10 @@
-//! The rate limits of the server: points per hour and, if switched on, content creation (§1.3).
+//! The rate limits of the server: points per hour and, if enabled, content creation (§1.3).
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::World;
 
-/// Secondary limits on content creation; `World::limits` is `None` unless a test wants them.
+/// Secondary limits on content creation; `World::limits` is `None` unless a test sets it.
 #[derive(Clone, Debug)]
 pub struct Limits {
     pub per_minute: usize,
@@ -14,13 +14,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What is documented: 80 a minute, 500 an hour.
+    /// The documented limits: 80 a minute, 500 an hour.
     #[must_use]
     pub fn documented() -> Self {
         Self { per_minute: 80, per_hour: 500, issues_per_minute: 80, issues_per_hour: 500 }
     }
 
-    /// What users measured for issues: about 20 a minute and 150 an hour.
+    /// The limits for issues that users measured: about 20 a minute and 150 an hour.
     #[must_use]
     pub fn observed() -> Self {
         Self { issues_per_minute: 20, issues_per_hour: 150, ..Self::documented() }
@@ -52,7 +52,7 @@ impl World {
         Ok(())
     }
 
-    /// Counts one created issue, comment or the like, unless that is too many.
+    /// Counts one created issue, comment and so on; false if that exceeds the limit.
     pub(in super::super) fn count_creation(&mut self, issue: bool) -> bool {
         if let Some(limits) = self.limits.clone()
             && self.exceeds(&limits, issue)

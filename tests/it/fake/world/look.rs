@@ -1,10 +1,10 @@
-//! How tests look at the world: by number and name rather than by node id.
+//! Queries of the world for tests, by number and name rather than by node id.
 
 use std::collections::BTreeMap;
 
 use super::{Comment, Content, Field, Id, Issue, Item, Place, Project, Pull, Setting, World};
 
-/// Accessors panic when what they name does not exist; `find_*` do not.
+/// Accessors panic if the named object does not exist; `find_*` do not.
 #[allow(clippy::missing_panics_doc)]
 impl World {
     #[must_use]
@@ -55,7 +55,7 @@ impl World {
         self.projects.values().find(|p| p.number == number)
     }
 
-    /// The first project of that number, whoever owns it.
+    /// The first project with this number, of any owner.
     #[must_use]
     pub fn project(&self, number: u32) -> &Project {
         self.find_project(number).unwrap_or_else(|| panic!("the fake has no project {number}"))
@@ -72,7 +72,7 @@ impl World {
         found.unwrap_or_else(|| panic!("project {project} has no field {name}"))
     }
 
-    /// The items of a project in their order, archived ones included.
+    /// The items of a project in order, including archived ones.
     #[must_use]
     pub fn project_items(&self, project: u32) -> Vec<&Item> {
         let id = self.project_id(project);
@@ -134,7 +134,7 @@ impl World {
         Some(self.issues[&parent].number)
     }
 
-    /// Numbers of the blockers, sorted.
+    /// The numbers of the blockers, sorted.
     #[must_use]
     pub fn blocked_by(&self, place: impl Into<Place>) -> Vec<u32> {
         let issue = self.issue(place);
@@ -160,7 +160,7 @@ impl World {
         self.pulls.values().collect()
     }
 
-    /// The commit a branch points to.
+    /// The commit of a branch.
     #[must_use]
     pub fn branch(&self, repo: &str, branch: &str) -> Option<String> {
         let repo = self.repo_id(repo);

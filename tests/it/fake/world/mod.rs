@@ -17,25 +17,25 @@ pub use self::kinds::*;
 pub use self::limits::{Limits, Refusal};
 pub use self::people::Place;
 
-/// All that is on the server; tests change it as other people would.
+/// The whole state of the server; tests change it as other people would.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // independent switches that tests flip
 pub struct World {
     pub now: Timestamp,
-    /// The login the token belongs to.
+    /// The login of the token.
     pub viewer: String,
-    /// Who acts in the helper methods: somebody else.
+    /// The login that acts in the helper methods, which is not the viewer.
     pub actor: String,
     pub scopes: Vec<String>,
     pub fine_grained: bool,
     /// The token no longer works.
     pub revoked: bool,
-    /// Repositories (`owner/name`) the viewer cannot see any more.
+    /// Repositories (`owner/name`) that the viewer cannot see any more.
     pub hidden_repo: BTreeSet<String>,
     pub item_listing_lag: bool,
-    /// How often adding a new issue to a project answers `NOT_FOUND` first.
+    /// How many attempts to add a new issue to a project answer `NOT_FOUND` first.
     pub not_yet_addable: u32,
-    /// How many reads of a new or pushed pull request give UNKNOWN.
+    /// How many reads of a new or pushed pull request return UNKNOWN.
     pub mergeable_unknown_reads: u32,
     pub limits: Option<Limits>,
     pub points_limit: u64,

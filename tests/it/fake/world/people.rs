@@ -1,4 +1,4 @@
-//! What other people do on GitHub, as one-line helpers for tests.
+//! Actions of other people on GitHub, as one-line helpers for tests.
 
 use super::{Content, Id, Item, Setting, World};
 
@@ -21,7 +21,7 @@ impl From<(&str, u32)> for Place {
     }
 }
 
-/// Helpers panic when what they name does not exist: that is a mistake in the test.
+/// Helpers panic if the named object does not exist: that is a mistake in the test.
 #[allow(clippy::missing_panics_doc)]
 impl World {
     /// Returns the project's number.
@@ -104,7 +104,7 @@ impl World {
         self.items.remove(&item);
     }
 
-    /// Takes a row out of sight for a while, as if it had not been there yet.
+    /// Hides an item, as if it did not exist yet.
     pub fn hide_item(&mut self, issue: impl Into<Place>) -> (Id, Item) {
         let id = self.item_id(issue);
         let item = self.items.remove(&id).expect("just found");
@@ -115,7 +115,7 @@ impl World {
         self.items.insert(id, item);
     }
 
-    /// Numbers of the open issues of that title, the oldest first.
+    /// The numbers of the open issues with this title, oldest first.
     pub fn open_issues_titled(&self, title: &str) -> Vec<u32> {
         let open = self.issues.values().filter(|issue| issue.title == title && issue.closed_at.is_none());
         let mut numbers: Vec<u32> = open.map(|issue| issue.number).collect();
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// The id, and so the values of items, stay.
+    /// The id stays, and so do the values of items.
     pub fn rename_option(&mut self, project: u32, field: &str, from: &str, to: &str) {
         self.change_options(project, field, |options| {
             let option = options.iter_mut().find(|o| o.name == from);
@@ -204,7 +204,7 @@ impl World {
         project.workflows.iter_mut().filter(|w| w.name == name).for_each(|w| w.enabled = enabled);
     }
 
-    /// Makes the label in the repository if it is not there.
+    /// Creates the label in the repository if it is missing.
     pub fn add_label(&mut self, issue: impl Into<Place>, name: &str) {
         let id = self.issue_id(issue);
         let repo = self.issues[&id].repo.clone();

@@ -1,8 +1,8 @@
-//! What happens to branches and pull requests, whoever causes it.
+//! Changes of branches and pull requests, by the viewer or by other people.
 
 use super::{Check, Content, Id, Place, Pull, QueueEntry, Ref, Review, Thread, ThreadComment, World};
 
-/// The words that link an issue to a pull request.
+/// The keywords that link an issue to a pull request.
 const CLOSING: [&str; 9] = ["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"];
 
 #[allow(clippy::missing_panics_doc)]
@@ -39,7 +39,7 @@ impl World {
         self.refs.values().find(|r| r.repo == repo && (r.name == branch || r.short() == branch))
     }
 
-    /// Opens a pull request as somebody else; the head branch is made if it is missing.
+    /// Opens a pull request as another person; a missing head branch is created.
     pub fn create_pr(&mut self, repo: &str, head: &str, title: &str, body: &str) -> u32 {
         let repo = self.repo_id(repo);
         if self.ref_of(&repo, head).is_none() {
@@ -101,7 +101,7 @@ impl World {
         pull.updated = now;
     }
 
-    /// A check run, or its new conclusion.
+    /// Adds a check run, or sets its conclusion.
     pub fn set_check(&mut self, place: impl Into<Place>, name: &str, status: &str, conclusion: Option<&str>) {
         let id = self.new_id("CR");
         let check = Check {
@@ -119,7 +119,7 @@ impl World {
         });
     }
 
-    /// A review with the decision that follows from it.
+    /// Adds a review, and sets the decision that follows from it.
     pub fn review(&mut self, place: impl Into<Place>, login: &str, state: &str) {
         let review = Review {
             id: self.new_id("PRR"),
@@ -137,7 +137,7 @@ impl World {
         });
     }
 
-    /// A review thread on a line, by somebody.
+    /// Starts a review thread on a line, as this login.
     pub fn comment_on_line(&mut self, place: impl Into<Place>, login: &str, at: (&str, u32), body: &str) -> Id {
         let id = self.new_id("PRRT");
         let comment = self.thread_comment(login, body);
@@ -146,11 +146,11 @@ impl World {
         id
     }
 
-    /// Says more in a thread, which opens it again.
+    /// Adds a comment to a thread, which reopens it.
     pub fn comment_in_thread(&mut self, thread: &str, login: &str, body: &str) {
         let comment = self.thread_comment(login, body);
         let found = self.pulls.values_mut().flat_map(|pull| &mut pull.threads).find(|known| known.id == thread);
-        let found = found.expect("a thread that is there");
+        let found = found.expect("a thread with this id");
         found.comments.push(comment);
         found.resolved = false;
     }

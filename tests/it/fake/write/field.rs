@@ -104,7 +104,7 @@ pub(super) fn update(world: &mut World, input: &Value) -> Payload {
     Ok(answer(id))
 }
 
-/// What the options must be like; an id has to be one the field has already.
+/// Checks the given options; an id must be one that the field already has.
 fn check_options(given: &[Value], of: Option<&Field>) -> Result<(), Fail> {
     if given.is_empty() {
         return Err(Fail::unprocessable("Single select fields need at least one option"));

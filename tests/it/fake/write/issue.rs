@@ -70,7 +70,7 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
     Ok(answer(&id))
 }
 
-/// Whether `projectItems` shows the item at once is not verified (§7): the lag is a switch.
+/// It is not verified whether `projectItems` shows the item at once (§7), so the lag is a setting.
 fn add_to_projects(world: &mut World, issue: &str, projects: &[Id]) {
     let lag = world.item_listing_lag;
     for project in projects {

@@ -62,7 +62,7 @@ pub(super) fn convert(world: &mut World, input: &Value) -> Payload {
     Ok(answer("item", item))
 }
 
-/// Item and project must exist and belong together.
+/// The item, which must belong to the project.
 fn found(world: &World, input: &Value, mutation: &str) -> Result<Item, Fail> {
     let (project, item) = (text(input, "projectId"), text(input, "itemId"));
     open_project(world, project, mutation)?;
@@ -108,7 +108,7 @@ fn setting(field: &Field, value: &Value) -> Result<Setting, Fail> {
     match field.kind.as_str() {
         "SINGLE_SELECT" => {
             let id = value["singleSelectOptionId"].as_str().ok_or_else(|| wrong("single select option Id"))?;
-            // An empty id is no way to unset a value (§1.2).
+            // An empty id does not unset a value (§1.2).
             if !field.options.iter().any(|o| o.id == id) {
                 return Err(Fail::new("VALIDATION", "The single select option Id does not belong to the field"));
             }

@@ -54,7 +54,7 @@ pub(super) fn merge(world: &mut World, input: &Value) -> Payload {
     Ok(answer(&pull.id))
 }
 
-/// Refused when it could be merged right away (§6).
+/// Refused if the pull request could be merged right away (§6).
 pub(super) fn enable_auto(world: &mut World, input: &Value) -> Payload {
     let pull = open_pull(world, input, "EnablePullRequestAutoMerge")?;
     still_open(&pull)?;

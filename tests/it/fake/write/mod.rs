@@ -1,4 +1,4 @@
-//! Mutations: what each checks before it changes the world; one without code is a loud error.
+//! Mutations: each one checks its input before it changes the world; one without code is reported as an error.
 
 mod comment;
 mod field;
@@ -17,10 +17,10 @@ use super::world::{Id, Issue, Project, World};
 
 type Fields = Vec<(&'static str, Out)>;
 
-/// The fields of a payload, or why nothing was changed.
+/// The fields of a payload, or the reason why nothing was changed.
 pub(super) type Payload = Result<Fields, Fail>;
 
-/// Runs one mutation. It either changes all it says or fails before the first change.
+/// Runs one mutation, which makes all of its changes or fails before the first one.
 pub(super) fn run(world: &mut World, name: &str, input: &Value) -> Payload {
     match name {
         "createIssue" => issue::create(world, input),
@@ -73,7 +73,7 @@ fn ids(input: &Value, name: &str) -> Vec<Id> {
     list.iter().filter_map(Value::as_str).map(Into::into).collect()
 }
 
-/// GitHub names the mutation in the middle of its refusal, as in `CloseIssue`.
+/// GitHub names the mutation in the message, as in `CloseIssue`.
 fn not_permitted(world: &World, mutation: &str) -> Fail {
     Fail::new("FORBIDDEN", format!("{} does not have the correct permissions to execute `{mutation}`", world.viewer))
 }
@@ -112,7 +112,7 @@ fn may_change(world: &World, issue: &Issue, mutation: &str) -> Result<(), Fail> 
     Ok(())
 }
 
-/// A project the viewer may write to; a closed one takes no changes.
+/// A project that the viewer may change; a closed one cannot be changed.
 fn open_project<'a>(world: &'a World, id: &str, mutation: &str) -> Result<&'a Project, Fail> {
     let project = world.projects.get(id).ok_or_else(|| Fail::no_node(id))?;
     read::can_see_project(world, project)?;
@@ -143,7 +143,7 @@ fn check_title(title: &str) -> Result<(), Fail> {
     Ok(())
 }
 
-/// Counts created content against the secondary limits, if they are on (§1.3).
+/// Counts created content against the secondary limits, if enabled (§1.3).
 fn count_creation(world: &mut World, issue: bool) -> Result<(), Fail> {
     if world.count_creation(issue) { Ok(()) } else { Err(Fail::unprocessable("was submitted too quickly")) }
 }

@@ -14,7 +14,7 @@ pub(super) fn answer(id: &str) -> Fields {
     vec![("pullRequest", Out::Obj(Ent::Pull(id.into())))]
 }
 
-/// An open pull request the viewer may write to, at the expected head.
+/// An open pull request that the viewer may change, with the expected head.
 pub(super) fn open_pull(world: &World, input: &Value, mutation: &str) -> Result<Pull, Fail> {
     let id = text(input, "pullRequestId");
     if !matches!(read::node(world, id)?, Ent::Pull(_)) {
@@ -33,7 +33,7 @@ pub(super) fn open_pull(world: &World, input: &Value, mutation: &str) -> Result<
     Ok(pull)
 }
 
-/// A thread's pull request and place, if the viewer may say something there.
+/// A thread's pull request and index, if the viewer may comment there.
 fn open_thread(world: &World, id: &str, mutation: &str) -> Result<(String, usize), Fail> {
     let found = world.pulls.values().find_map(|pull| Some((pull, pull.threads.iter().position(|t| t.id == id)?)));
     let (pull, at) = found.ok_or_else(|| Fail::no_node(id))?;
@@ -96,7 +96,7 @@ pub(super) fn create(world: &mut World, input: &Value) -> Payload {
     Ok(answer(&id))
 }
 
-/// Commits have no history here: "no commits between" is two branches at the same commit.
+/// Commits have no history in the fake: "no commits between" means two branches at the same commit.
 fn check_refs(world: &World, repo: &str, head: &str, base: &str) -> Result<(), Fail> {
     let found = |branch: &str| world.ref_of(repo, branch).map(|r| r.oid.clone());
     let Some(from) = found(head) else {

@@ -6,7 +6,7 @@ use super::super::answer::{Ent, Fail, Out};
 use super::super::world::{Id, Issue, MAX_CHILDREN, MAX_DEPTH, World};
 use super::{Payload, issue_of, may_change, text};
 
-/// How GitHub begins every refusal of a sub-issue, misspelling included.
+/// The start of all of GitHub's refusals of a sub-issue, with its misspelling.
 const SUB: &str = "An error occured while adding the sub-issue to the parent issue.";
 
 fn sub_fail(why: &str) -> Fail {
@@ -34,7 +34,7 @@ fn sub_issue_id(world: &World, input: &Value) -> Result<Id, Fail> {
         .ok_or_else(|| Fail::new("NOT_FOUND", format!("Could not resolve to an issue at '{url}'")))
 }
 
-/// A hundred children and eight levels at most (§1.2 limits).
+/// At most a hundred children and eight levels (§1.2 limits).
 pub(super) fn check_room(world: &World, parent: &Issue, height: usize) -> Result<(), Fail> {
     if parent.children.len() >= MAX_CHILDREN {
         return Err(sub_fail("Parent cannot have more than 100 sub-issues"));
@@ -104,7 +104,7 @@ pub(super) fn reprioritize(world: &mut World, input: &Value) -> Payload {
 
 pub(super) fn add_blocked_by(world: &mut World, input: &Value) -> Payload {
     let issue = issue_of(world, text(input, "issueId"))?;
-    // A pull request cannot be a blocker (§1.2): its id is no issue.
+    // A pull request cannot be a blocker (§1.2): its id is not that of an issue.
     let blocker = issue_of(world, text(input, "blockingIssueId"))?;
     may_change(world, &issue, "AddBlockedBy")?;
     if issue.blocked_by.contains(&blocker.id) {

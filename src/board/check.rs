@@ -30,7 +30,7 @@ fn dangling(board: &Board, found: &mut Vec<Finding>) {
     for task in board.tasks() {
         let parent: Vec<&TaskId> = task.parent.iter().filter(|id| !board.knows(id)).collect();
         let blockers: Vec<&TaskId> = task.blocked_by.iter().filter(|id| !board.knows(id)).collect();
-        let waits = format!("{} can never start: it is blocked by {}, which does not exist", task.id, names(&blockers));
+        let waits = format!("{} is blocked by {}, which does not exist", task.id, names(&blockers));
         let belongs = format!("{} has the parent {}, which does not exist", task.id, names(&parent));
         for (code, gone, message) in [("dangling-parent", parent, belongs), ("dangling-blocker", blockers, waits)] {
             if !gone.is_empty() {
@@ -48,7 +48,7 @@ fn cycles(board: &Board, found: &mut Vec<Finding>) {
             code: "cycle",
             task: cycle.0.first().cloned(),
             message: format!("these tasks block each other: {cycle}"),
-            advice: "decide which one comes first, then `ralph unblock` it".into(),
+            advice: "remove one of these links: `ralph unblock TASK --from BLOCKER`".into(),
             fix: Vec::new(),
         });
     }
@@ -119,11 +119,7 @@ mod tests {
     #[test]
     fn each_thing_that_does_not_fit_is_found() {
         for (sample, code, message) in [
-            (
-                two().blocked_by(&["a", "x", "y"]),
-                "dangling-blocker",
-                "b can never start: it is blocked by x, y, which does not exist",
-            ),
+            (two().blocked_by(&["a", "x", "y"]), "dangling-blocker", "b is blocked by x, y, which does not exist"),
             (two().parent("x"), "dangling-parent", "b has the parent x, which does not exist"),
             (two().blocked_by(&["b"]), "cycle", "these tasks block each other: b → b"),
             (two().titled("A"), "same-title", r#"a and b have the same title "A""#),

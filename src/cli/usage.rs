@@ -2,12 +2,15 @@
 
 use std::error::Error as _;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::app::{Code, Failure, Hint};
 
 pub fn failure(error: &clap::Error) -> Failure {
-    let what = error.kind().as_str().unwrap_or("invalid command line");
+    let what = match error.kind() {
+        ErrorKind::UnknownArgument => "unexpected argument",
+        kind => kind.as_str().unwrap_or("invalid command line"),
+    };
     let about =
         [ContextKind::InvalidSubcommand, ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::PriorArg];
     let about: Vec<String> = about.iter().filter_map(|kind| error.get(*kind)).map(shown).collect();
@@ -48,7 +51,7 @@ mod tests {
     fn a_wrong_option_is_named_with_the_one_that_was_meant() {
         let error = Cli::try_parse_from(["ralph", "task", "ls", "--jsno"]).unwrap_err();
         let failure = failure(&error);
-        assert_eq!(failure.message, "unexpected argument found: --jsno");
+        assert_eq!(failure.message, "unexpected argument: --jsno");
         assert_eq!(failure.hints[0], Hint::step("use one of: --json"));
     }
 }

@@ -380,7 +380,7 @@ fn check(spec: &Spec, value: &str, source: &Source) -> Result<(), ConfigError> {
         ValueShape::Budget if value.is_empty() || Budget::parse(value).is_some() => return Ok(()),
         ValueShape::Budget => "use $5, \"300k tokens\" or \"20 runs\"".into(),
         ValueShape::Programs if programs(value).is_some() => return Ok(()),
-        ValueShape::Programs => "use an array of programs with their arguments, such as [[\"cargo\", \"test\"]]".into(),
+        ValueShape::Programs => "use a list of programs, each with its arguments: [[\"cargo\", \"test\"]]".into(),
         ValueShape::Program | ValueShape::Words if program(value).is_some() => return Ok(()),
         ValueShape::Program => "use a program with its arguments, such as [\"my-agent\", \"{prompt_file}\"]".into(),
         ValueShape::Words => "use a list such as [\"first\", \"second\"]".into(),

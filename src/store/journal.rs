@@ -76,7 +76,7 @@ pub fn problems_of(file: &str, bytes: &[u8]) -> Vec<Problem> {
         file: file.to_owned(),
         line: number as u32,
         column: 1,
-        message: "not a line of the journal".into(),
+        message: "invalid journal entry".into(),
         hint: Some("remove the line, or restore it from git".into()),
     };
     parse(bytes).1.into_iter().map(problem).collect()

@@ -43,7 +43,7 @@ fn each_kind_of_bad_file_says_what_to_do() {
     let said = sandbox.ralph(&["task", "ls"]).stderr;
     for wanted in [
         "empty.toml: the file is empty",
-        "latin.toml:1:13: not UTF-8",
+        "latin.toml:1:13: invalid UTF-8",
         "huge.toml: the file is larger than 1 MiB",
         "conflict.toml:1:1: unresolved merge conflict",
         "wrong.toml:1:9: title must be a string",

@@ -146,7 +146,7 @@ fn limits_hold_per_role_and_per_worker() {
                 args[1] = "zzz";
                 let second = add(start);
                 args[1] = &second;
-                assert!(sandbox.ralph(&args).fails(1).contains("holds"), "one task per worker");
+                assert!(sandbox.ralph(&args).fails(1).contains("has already claimed"), "one task per worker");
             }
         }
         let (id, name) = (add(start), format!("{role}-9"));

@@ -411,7 +411,7 @@ fn files_that_another_machine_is_changing_are_refused() {
     let build = |clone: usize, id: &str| hub.at(clone, &["claim", id, "--for", "implement", "--as", "builder"]);
     build(0, "t-a").ok();
     let said = build(1, "t-b").fails(3);
-    assert!(said.contains("t-b overlaps with t-a, which is claimed by builder of another clone, on "), "{said}");
+    assert!(said.contains("t-b overlaps with t-a, which is claimed by builder in another clone on "), "{said}");
     assert_eq!(hub.remote_claims(), ["t-a"]);
     let listed = hub.at(1, &["claims", "ls", "--paths"]).ok();
     assert!(listed.contains("t-a") && listed.contains("src/sync"), "{listed}");

@@ -56,10 +56,10 @@ fn tell_of_branch(ws: &Workspace, board: &Board, id: &TaskId) {
         many => format!(", with {many} unmerged commits"),
     };
     let worktree = match place.path.exists() {
-        true => format!("`git worktree remove {}` and ", ws.store.shown(&place.path)),
+        true => format!(" and is checked out in {}", ws.store.shown(&place.path)),
         false => String::new(),
     };
-    ws.notice(format!("the branch {branch} still exists{commits}: {worktree}`git branch -D {branch}` deletes it"));
+    ws.notice(format!("the branch {branch} still exists{commits}{worktree}; no code was removed"));
 }
 
 /// The changes that remove every file of a task.

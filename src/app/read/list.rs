@@ -6,7 +6,7 @@ use crate::board::{Board, Query, Standings};
 use crate::task::{Kind, ParseError, Worker};
 
 /// A query as typed: states and roles in any spelling, tasks by any name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListAsk {
     pub state: Vec<String>,
     pub role: Option<String>,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::app::view::task::{ClaimView, TaskView, views};
+use crate::app::work::ask::open_question;
 use crate::app::{Failure, Workspace};
 use crate::board::{Board, Cause, Refusal, Standings, left_by};
 use crate::task::{StateName, TaskId};
@@ -74,14 +75,21 @@ fn verdict(ws: &Workspace, board: &Board, at: usize, standings: &Standings, reas
     }
     if !reasons.is_empty() {
         let dead = reasons.iter().filter(|reason| reason.dead.is_some()).count();
-        let never = if dead > 0 { format!(", and {dead} of them can never be finished") } else { String::new() };
+        let never = match (dead, reasons.len()) {
+            (0, _) => String::new(),
+            (1, 1) => ", which can never be finished".to_owned(),
+            (dead, _) => format!(", {dead} of which can never be finished"),
+        };
         return format!("blocked by {}{never}", counted(reasons.len(), "open task"));
     }
     if let Some(claim) = board.claim(&task.id).filter(|claim| claim.live) {
         return Refusal::held(&task.id, claim).to_string();
     }
     if ws.rules().needs_person(task) {
-        return "it was handed to a person".into();
+        return match open_question(ws, &task.id) {
+            Ok(Some(question)) => question.reported(),
+            _ => "it was handed to a person".into(),
+        };
     }
     if children > 0 {
         return format!(

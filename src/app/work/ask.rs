@@ -159,6 +159,14 @@ fn chosen(question: &Question, typed: &str) -> Option<String> {
     found.or_else(|| (!mistyped).then(|| typed.to_owned()))
 }
 
+impl Question {
+    /// Who asks what, on one line.
+    pub fn reported(&self) -> String {
+        let text: Vec<&str> = self.text.split_whitespace().collect();
+        format!("{} asks: {}", self.by.as_deref().unwrap_or("somebody"), text.join(" "))
+    }
+}
+
 /// The newest unanswered question.
 pub fn open_question(ws: &Workspace, id: &TaskId) -> Result<Option<Question>, Failure> {
     Ok(unanswered(&ws.notes(id)?))

@@ -39,7 +39,8 @@ pub fn approve(ws: &Workspace, id: &TaskId) -> Result<Moved, Failure> {
 /// Rejects a plan or finished work, with the reason and comments on lines; the builder's next prompt contains them.
 pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) -> Result<Moved, Failure> {
     if why.trim().is_empty() && comments.is_empty() {
-        return Err(Failure::usage(Code::EmptyNote, "a rejection needs a reason"));
+        return Err(Failure::usage(Code::EmptyNote, "a rejection needs a reason")
+            .hint(Hint::run(&format!("reject {id} \"what to change\""), "as an example")));
     }
     refuse_misplaced(ws, id, comments)?;
     let lock = ws.lock()?;

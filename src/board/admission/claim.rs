@@ -120,23 +120,23 @@ impl<'a> Case<'a> {
             return Ok(None);
         }
         let role = self.role();
-        let Some(state) = flow.state(self.task.kind, &self.task.state) else { return Ok(None) };
+        let none_fits = || {
+            let role = role.unwrap_or(self.actor.worker.as_str()).to_owned();
+            Refusal::NotIntake { task: self.task.id.clone(), role, state: self.task.state.clone() }
+        };
+        let state = flow.state(self.task.kind, &self.task.state).ok_or_else(none_fits)?;
         let sized = |command: &Command| command.sizes != Sizes::Oversized || self.is_oversized();
         let fits = |command: &&Command| {
             (command.takes(state, self.rules.mode) && sized(command)) || command.lock.as_ref() == Some(&state.name)
         };
         let mine = |command: &&Command| role.is_none_or(|role| command.is_for(role, self.rules.mode));
         let found: Vec<&Command> = flow.commands().iter().filter(mine).filter(fits).collect();
-        let task = self.task.id.clone();
         match found.as_slice() {
-            [] => {
-                let role = role.unwrap_or(self.actor.worker.as_str()).to_owned();
-                Err(Refusal::NotIntake { task, role, state: state.name.clone() })
-            }
+            [] => Err(none_fits()),
             [one] => Ok(Some(one)),
             many => {
                 let choices = many.iter().map(|command| command.name.clone()).collect();
-                Err(Refusal::NeedsCommand { task, choices })
+                Err(Refusal::NeedsCommand { task: self.task.id.clone(), choices })
             }
         }
     }

@@ -125,7 +125,7 @@ fn only_live_claims_of_other_tasks_stand_in_the_way() {
     assert!(with(|held| held.live = false).is_ok());
     assert!(with(|held| held.paths = Scope::default()).is_ok());
     let elsewhere = with(|held| held.foreign = true).unwrap_err().to_string();
-    assert!(elsewhere.contains("builder-2 of another clone, on h: both"), "{elsewhere}");
+    assert!(elsewhere.contains("builder-2 in another clone on h: both"), "{elsewhere}");
 }
 
 #[test]

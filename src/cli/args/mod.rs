@@ -48,7 +48,7 @@ pub struct Cli {
 
 const AFTER: &str = "\
 Tasks are named by id, or by any prefix of it that is unique: t-x7kq, x7kq, x7.
-Exit codes: 0 done · 1 refused · 2 usage · 3 another worker was first, try again · 4 broken file or disk · 5 no work
+Exit codes: 0 done · 1 refused · 2 usage · 3 claimed or changed by another worker · 4 broken file or disk · 5 no work
             6 offline or unauthorized";
 
 #[derive(Debug, Args)]

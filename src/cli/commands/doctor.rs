@@ -31,7 +31,7 @@ pub fn run(session: &Session<'_>, args: &DoctorArgs) -> Answer {
 
 fn entry(finding: &DoctorFinding) -> String {
     let (mark, color) = match finding {
-        found if found.fixed => ("fixed", style::READY),
+        found if found.fixed => ("fixed:", style::READY),
         found if found.fixable => ("*", style::WARN),
         _ => ("-", style::WARN),
     };

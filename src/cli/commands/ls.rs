@@ -18,7 +18,7 @@ pub fn run(session: &Session<'_>, args: &LsArgs) -> Answer {
             session.out.say(&format!("{} more", listed.total - listed.tasks.len()));
         }
     } else if listed.tasks.is_empty() {
-        session.out.say("no tasks match");
+        session.out.say(nothing(args));
     } else {
         session.out.text(&format!(
             "{}{}",
@@ -27,6 +27,21 @@ pub fn run(session: &Session<'_>, args: &LsArgs) -> Answer {
         ));
     }
     Ok(Outcome::Done)
+}
+
+fn nothing(args: &LsArgs) -> &'static str {
+    match (args.archived, is_filtered(args), args.all) {
+        (_, true, _) => "no tasks match",
+        (true, ..) => "no archived tasks",
+        (_, _, true) => "no tasks; `ralph add TITLE` adds one",
+        _ => "no open tasks; `ralph ls --all` shows finished ones",
+    }
+}
+
+/// Whether an option selects some of the tasks.
+fn is_filtered(args: &LsArgs) -> bool {
+    let given = ListAsk { all: false, sort: Vec::new(), limit: None, ..asked(args) };
+    given != ListAsk::default()
 }
 
 /// A summary below the rows, on a terminal only.

@@ -26,7 +26,7 @@ pub fn run(session: &Session<'_>, args: &SetArgs) -> Answer {
     if session.out.json {
         session.out.json(&done);
     } else if done.changes.is_empty() {
-        session.out.say("nothing to do: the fields already have these values");
+        session.out.say("nothing to do: this changes no field");
     } else {
         let lines =
             done.changes.iter().map(|change| format!("{} {}\n", paint(style::ID, &change.task), words::field(change)));

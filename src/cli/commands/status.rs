@@ -73,9 +73,9 @@ fn states(status: &Status, width: usize, text: &mut String) {
         if filled > 0 {
             let _ = write!(row, "  {}", paint(style::state(&state.state), "█".repeat(filled)));
         }
-        if let Some(median) = state.median_hours {
+        if let Some(median) = state.median_hours.filter(|median| *median > 0.0) {
             let gap = " ".repeat(if filled > 0 { room - filled } else { room + 2 });
-            let _ = write!(row, "{gap} {}", paint(style::DIM, format!("~{} here", hours(median))));
+            let _ = write!(row, "{gap} {}", paint(style::DIM, format!("median {}", hours(median))));
         }
         let _ = writeln!(text, "{}", row.trim_end());
     }
@@ -104,10 +104,10 @@ fn work(status: &Status, width: usize, text: &mut String) {
     }
     let _ = writeln!(text, "\n{}", head("ready"));
     for queue in &status.ready {
-        let limit = queue.limit.map(|limit| format!("{}/{limit} claimed", queue.at_work)).unwrap_or_default();
+        let limit = queue.limit.map(|limit| format!("{} of {limit} claimed", queue.at_work)).unwrap_or_default();
         let first: Vec<String> = queue.first.iter().map(|brief| paint(style::ID, &brief.task)).collect();
         let more = if queue.count > queue.first.len() { " …" } else { "" };
-        let row = format!("  {:<12} {:>4}  {limit:<12}  {}{more}", queue.role, queue.count, first.join(" "));
+        let row = format!("  {:<12} {:>4}  {limit:<14}  {}{more}", queue.role, queue.count, first.join(" "));
         let _ = writeln!(text, "{}", row.trim_end());
     }
 }

@@ -74,8 +74,7 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
         }
         if left.is_zero() {
             screen.clear();
-            let message = if until.is_some() { "timed out" } else { "stopped after --timeout" };
-            return Err(Failure::new(FailureKind::Nothing, Code::Timeout, message));
+            return Err(Failure::new(FailureKind::Nothing, Code::Timeout, "timed out"));
         }
         let events = watch.next(left)?;
         if !screen.tell(&watch, &filter, events)? {

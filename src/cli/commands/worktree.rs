@@ -65,12 +65,11 @@ fn doing(step: &WorktreeStep<'_>) -> String {
 }
 
 fn added_line(added: &WorktreeAdded) -> String {
-    let how = if added.reused { "already exists".into() } else { format!("from {}", added.from) };
-    let (path, task) = (added.path.display(), paint(style::ID, &added.task));
-    let mut line = format!("{path}  {task} {}  {how}", paint(style::LABEL, &added.branch));
-    if let Some(port) = added.port {
-        line.push_str(&paint(style::DIM, format!("  port {port}")));
-    }
+    let how = if added.reused { "already exists".into() } else { format!("checked out from {}", added.from) };
+    let port = added.port.map(|port| paint(style::DIM, format!("  port {port}"))).unwrap_or_default();
+    let (path, task, branch) =
+        (added.path.display(), paint(style::ID, &added.task), paint(style::LABEL, &added.branch));
+    let mut line = format!("{task}  {path}  {branch}  {how}{port}");
     if !added.included.paths.is_empty() {
         let shown: Vec<&str> = added.included.paths.iter().take(3).map(String::as_str).collect();
         let more = added.included.paths.len() - shown.len();

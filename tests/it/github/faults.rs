@@ -109,7 +109,7 @@ fn an_item_that_was_archived_while_its_task_is_open_is_told_and_left() {
     mirror.ralph(&["task", "set", &task, "priority=P0"]).ok();
     let said = mirror.ralph(&["sync"]);
     assert_eq!(said.code, 1);
-    assert!(said.stdout.contains("here   not archived") && said.stdout.contains("there  archived"), "{said}");
+    assert!(said.stdout.contains("local   not archived") && said.stdout.contains("remote  archived"), "{said}");
     assert!(mirror.sandbox.task_file(&task).exists());
     let refused = mirror.ralph(&["sync", "resolve", &task, "--take", "remote"]).fails(1);
     assert!(refused.contains("only finished tasks can be archived"), "{refused}");

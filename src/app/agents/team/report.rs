@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use super::{Left, TeamDone};
 use crate::app::records::costs::Spent;
 use crate::app::records::runs::{Run, RunOutcome, list_runs};
+use crate::app::work::ask::open_question;
 use crate::app::{Failure, Workspace};
 use crate::board::{Board, Change, Links, Op, Refusal};
 use crate::fs;
@@ -59,6 +60,9 @@ fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     let said = last.and_then(|run| run.message);
     let blockers = board.open_blockers(at, ws.rules());
     if ws.rules().needs_person(task) {
+        if let Ok(Some(question)) = open_question(ws, &task.id) {
+            return format!("{} (`ralph inbox` to answer it)", question.reported());
+        }
         return said.map_or_else(|| "handed to a person".into(), |said| format!("handed to a person: {said}"));
     }
     if is_for_review(ws, task) {

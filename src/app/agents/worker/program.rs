@@ -96,9 +96,10 @@ fn refuse_missing(program: &str) -> Result<(), Failure> {
         false => std::env::var_os("PATH")
             .is_some_and(|path| std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))),
     };
+    let why = if program.contains(std::path::is_separator) { "no such program" } else { "not found on the PATH" };
     match there {
         true => Ok(()),
-        false => Err(Failure::refused(Code::NoProgram, format!("cannot start {program:?}: not found on the PATH"))
+        false => Err(Failure::refused(Code::NoProgram, format!("cannot start {program:?}: {why}"))
             .hint(Hint::step("use a program on your PATH, or its full path"))
             .hint(Hint::set("agent.command", "COMMAND", "to use another program"))),
     }

@@ -277,7 +277,7 @@ fn merged(
                         &format!("git merge {}", main_branch(ws)),
                         "in the worktree of the task, and resolve the conflict",
                     ))
-                    .hint(Hint::run(&format!("merge {id}"), "again after that; nothing was changed")));
+                    .hint(Hint::run(&format!("merge {id}"), "again after that; no file was changed")));
             }
             Err(match call_a_person(ws, lock, board, id, &message) {
                 Ok(to) => failure.hint(Hint::step(format!(

@@ -17,7 +17,7 @@ use super::repository::{GitError, Repository, other};
 use super::said::{GitSaid, NetTrouble};
 use crate::fs;
 use crate::os::Signal;
-use crate::os::process::{bound_by, own_group, send_signal_to_group, spawn_bound};
+use crate::os::process::{SSH_CAN_SHARE, bound_by, own_group, send_signal_to_group, spawn_bound};
 
 /// How long connecting may take, within the overall limit.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -120,8 +120,8 @@ impl Repository {
 
     /// Options that keep the connection for the next command, unless the user's ssh settings configure that.
     fn shared_connection(&self, ssh: &str, url: &gix::Url) -> Option<String> {
-        let host =
-            url.host().filter(|_| self.network.share_ssh && cfg!(unix) && url.scheme == gix::url::Scheme::Ssh)?;
+        let can_share = SSH_CAN_SHARE && url.scheme == gix::url::Scheme::Ssh;
+        let host = url.host().filter(|_| self.network.share_ssh && can_share)?;
         // A host that looks like an option or would need quotes is left to the user's ssh settings.
         let plain = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || ".-_:".contains(c));
         if host.starts_with('-') || !plain(host) {

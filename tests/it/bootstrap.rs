@@ -124,11 +124,14 @@ fn a_setup_that_hangs_is_ended_with_all_that_it_started() {
     let sandbox = node_project();
     set(&sandbox, "worktree.timeout", "1s");
     // The second process has its own session, and its parent has ended.
-    let orphan = if cfg!(target_os = "linux") { "(setsid sleep 600 & echo $! >> ../../pids); " } else { "" };
+    let (orphan, programs) = match cfg!(target_os = "linux") {
+        true => ("(setsid sleep 600 & echo $! >> ../../pids); ", 2),
+        false => ("", 1),
+    };
     set(&sandbox, "worktree.setup", &shell(&format!("{orphan}sleep 600 & echo $! >> ../../pids; wait")));
     assert!(sandbox.ralph(&["worktree", "add", "x7"]).fails(4).contains("timed out after 1s"));
     let pids = std::fs::read_to_string(sandbox.root().join("pids")).unwrap();
-    assert_eq!(pids.lines().count(), if cfg!(target_os = "linux") { 2 } else { 1 });
+    assert_eq!(pids.lines().count(), programs);
     for pid in pids.lines() {
         let alive = || sandbox.command("kill", &sandbox.root()).args(["-0", pid]).output().unwrap().status.success();
         eventually("the program has ended", || !alive());

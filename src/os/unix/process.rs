@@ -13,6 +13,9 @@ use crate::os::Signal;
 
 pub use super::kernel::{adopt_orphans, die_with_parent, leave_orphans, processes, signal_on_parent_exit};
 
+/// Whether ssh can keep a connection for later commands.
+pub const SSH_CAN_SHARE: bool = true;
+
 fn raw(signal: Signal) -> RawSignal {
     match signal {
         Signal::Interrupt => RawSignal::INT,

@@ -12,6 +12,9 @@ use win32job::{ExtendedLimitInfo, Job};
 use super::files::program_at;
 use crate::os::Signal;
 
+/// Whether ssh can keep a connection for later commands: `ControlMaster` does not work on Windows.
+pub const SSH_CAN_SHARE: bool = false;
+
 /// CREATE_NEW_PROCESS_GROUP: Ctrl-C on this console does not reach the program.
 const NEW_PROCESS_GROUP: u32 = 0x0000_0200;
 

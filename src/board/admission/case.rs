@@ -93,7 +93,7 @@ impl<'a> Case<'a> {
     }
 
     pub fn refuse_other_roles(&self, command: &Command) -> Result<(), Refusal> {
-        if command.people && self.is_held() {
+        if command.people && !self.is_decided_by_person() {
             return Err(Refusal::PeopleOnly { worker: self.actor.worker.clone(), what: "merge" });
         }
         let Some(role) = self.role().filter(|role| !command.is_for(role, self.rules.mode)) else { return Ok(()) };

@@ -40,7 +40,7 @@ impl<'a> Case<'a> {
         let sized = |command: &&Command| command.sizes != Sizes::Oversized || oversized;
         let mine = |command: &&Command| match self.role() {
             Some(role) => command.is_for(role, self.rules.mode),
-            None => !command.people || !self.is_held(),
+            None => !command.people || self.is_decided_by_person(),
         };
         let fits = |command: &&Command| {
             let to = match &request.goal {

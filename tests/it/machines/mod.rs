@@ -198,6 +198,17 @@ impl Fleet {
         text.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
     }
 
+    /// What each machine and the server know of each task, for the message of a failed test.
+    pub fn histories(&self) -> String {
+        let mut text = String::new();
+        let hub = self.in_hub(&["grep", "-h", "", "main", "--", ".ralph/journal"]);
+        text.extend(hub.lines().map(|line| format!("hub {line}\n")));
+        for machine in &self.machines {
+            text.extend(machine.journal().iter().map(|line| format!("{} {line}\n", machine.name)));
+        }
+        text
+    }
+
     /// Sets a hook of the server; `None` removes it.
     pub fn hook(&self, name: &str, script: Option<&str>) {
         let file = self.sandbox.outside("hub.git/hooks").join(name);

@@ -117,7 +117,8 @@ fn all_agree(fleet: &Fleet, tasks: usize) {
     assert_eq!(fleet.done(), tasks, "begun: {:?}", fleet.begun());
     // A machine that was killed may have changes that are not on the server.
     for machine in &fleet.machines {
-        machine.ralph(&["push"]).ok();
+        let said = machine.ralph(&["push"]);
+        assert_eq!(said.code, 0, "{}: {said}\n{}", machine.name, fleet.histories());
     }
     for machine in &fleet.machines {
         machine.ralph(&["pull"]).ok();

@@ -117,7 +117,7 @@ fn a_torn_or_foreign_journal_line_hides_nothing() {
     std::fs::write(&file, format!("{text}{{\"id\":\"torn")).unwrap();
     sandbox.ralph(&["task", "set", &id, "priority=P1"]).ok();
     assert_eq!(sandbox.ralph(&["log", "--json"]).json().as_array().unwrap().len(), 2);
-    assert!(sandbox.ralph(&["doctor"]).stdout.contains("jsonl:2:1: not a line of the journal"));
+    assert!(sandbox.ralph(&["doctor"]).stdout.contains("jsonl:2:1: invalid journal entry"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::{blesses, checkout};
 use crate::mcp_client::Client;
 use crate::sandbox::Sandbox;
 
-const MADE: &str = "<!-- Generated from the code. `RALPH_BLESS=1 tests/run docs::` writes it anew. -->\n";
+const MADE: &str = "<!-- Generated from the code. `RALPH_BLESS=1 tests/run docs::` regenerates it. -->\n";
 
 /// Compares a page with its generated text, or writes it.
 #[track_caller]

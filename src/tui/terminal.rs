@@ -107,14 +107,14 @@ fn leave() {
 }
 
 /// Restores the terminal when the drawing thread panics, so that the message is readable. A panic of another thread is caught
-/// and shown on the screen.
+/// and shown on the screen; in a release build any panic ends the program.
 fn restore_on_panic() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let usual = std::panic::take_hook();
         let drawing = std::thread::current().id();
         std::panic::set_hook(Box::new(move |panic| {
-            if std::thread::current().id() == drawing {
+            if cfg!(panic = "abort") || std::thread::current().id() == drawing {
                 leave();
             }
             if !TAKEN.load(Ordering::SeqCst) {

@@ -261,15 +261,19 @@ fn a_lease_that_runs_out_frees_the_task_for_other_machines() {
 /// work, so it is dropped instead of being a merge conflict.
 #[test]
 fn a_release_does_not_conflict_with_the_work_of_another_machine() {
-    for gives_back in [&["release", "t-a", "--as", "builder"][..], &["reap"]] {
+    let (release, again) =
+        (&["release", "t-a", "--as", "builder"][..], &["claim", "t-a", "--as", "builder", "--local"][..]);
+    for gives_back in [&[release][..], &[&["reap"]], &[release, again, release]] {
         let hub = Hub::agreeing(2, &[("t-a", "title = 'A'\nstate = 'Ready for Plan'\n")]);
         hub.at(0, &["claim", "t-a", "--as", "builder"]).ok();
         hub.at(0, &["push"]).ok();
         hub.at(1, &["pull"]).ok();
         hub.go_offline(0);
-        let mut late = hub.sandbox.command(RALPH, &hub.clones[0]);
-        late.env("RALPH_NOW", "2026-11-20T00:00:00Z");
-        assert_eq!(finish(late.args(gives_back)).code, 0);
+        for args in gives_back {
+            let mut late = hub.sandbox.command(RALPH, &hub.clones[0]);
+            let said = finish(late.env("RALPH_NOW", "2026-11-20T00:00:00Z").args(*args));
+            assert_eq!(said.code, 0, "{said}");
+        }
         assert_eq!(hub.task(0, "t-a")["state"], "Ready for Plan", "{gives_back:?}");
         hub.at(1, &["claim", "t-a", "--as", "ada", "--force"]).ok();
         hub.at(1, &["move", "t-a", "Plan in Review", "--as", "ada"]).ok();

@@ -4,7 +4,7 @@
 
 use crate::app::{Failure, Workspace};
 use crate::board::{Actor, Change, Claim, Op, Refusal};
-use crate::store::{BoardLock, Outgoing, Why, codec};
+use crate::store::{BoardLock, Line, Outgoing, Why, codec};
 use crate::task::{Key, Task, TaskId, Value};
 
 use super::exchange;
@@ -35,18 +35,21 @@ impl Workspace {
         self.withdraw_returns(lock, remote)
     }
 
-    /// Undoes unpublished releases of tasks that another machine has moved: only one of the two can be right, and a release
-    /// says nothing about the work. Several machines may release the same task of a dead worker.
+    /// Takes the state that another machine has published, for tasks of which the unpublished lines here say nothing: claims that have
+    /// ended, releases, and moves that were undone. Only one of the two states can be right, and these say nothing about the work.
+    /// Several machines may release the same task of a dead worker.
     fn withdraw_returns(&self, lock: &BoardLock, remote: &str) -> Result<(), Failure> {
         let moved = exchange::moved_upstream(self, remote)?;
         if moved.is_empty() {
             return Ok(());
         }
         let (journal, published) = (self.store.journal()?.0, exchange::journal_there(self, remote)?);
+        let claims = self.store.claims(self.now())?;
         for id in moved {
             let moves = journal.iter().filter(|line| line.changes.iter().any(|change| change.is_state_of(&id)));
             let own: Vec<_> = moves.filter(|line| !published.contains(&line.id)).collect();
-            if own.is_empty() || own.iter().any(|line| !RETURNS.contains(&line.verb.as_str())) {
+            let is_claimed = claims.get(&id).is_some_and(|claim| claim.live);
+            if own.is_empty() || own.iter().any(|line| matters(line, &own, is_claimed)) {
                 continue;
             }
             let changes = self.changes_to_theirs(remote, &id)?.unwrap_or_default();
@@ -166,6 +169,16 @@ impl Workspace {
             None => Ok(()),
         }
     }
+}
+
+/// Whether an unpublished line still says something about the state of its task. It does not if it was undone, undoes another one,
+/// returns the task, or belongs to a claim that has ended.
+fn matters(line: &Line, own: &[&Line], is_claimed: bool) -> bool {
+    let is_own = |id: &String| own.iter().any(|other| other.id == *id);
+    let is_undone = own.iter().any(|other| other.undoes.as_ref() == Some(&line.id));
+    let undoes = line.undoes.as_ref().is_some_and(is_own);
+    let claims = line.verb == "claim" && !is_claimed;
+    !(is_undone || undoes || claims || RETURNS.contains(&line.verb.as_str()))
 }
 
 /// The verbs that return a task without work on it.

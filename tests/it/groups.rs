@@ -72,3 +72,13 @@ fn why_status_and_next_agree_about_whose_turn_it_is() {
     assert_eq!(queues[1]["count"], 0, "{queues}");
     assert_eq!(sandbox.ralph(&["position", "a", "--json"]).json()["convergence"]["recommendation"], "escalate");
 }
+
+#[test]
+fn the_feedback_on_a_group_is_with_its_primary_whoever_is_asked() {
+    let sandbox = group("In Review");
+    // The index is written first, so that one task is read through it.
+    sandbox.ralph(&["ls"]).ok();
+    for asked in ["a", "b"] {
+        assert_eq!(sandbox.ralph(&["feedback", asked, "--json"]).json()["task"], "a", "{asked}");
+    }
+}

@@ -1,5 +1,6 @@
 //! `ralph mcp --profile ralph-hero`: the calls that ralph-hero's skills make, on a local board.
 
+mod answers;
 mod groups;
 mod reports;
 mod skills;

@@ -1,0 +1,42 @@
+//! What the answers say about trees of issues, archived issues, ignored arguments, and refusals.
+
+use serde_json::{Value, json};
+
+use super::Hero;
+use crate::sandbox::Sandbox;
+
+fn child(hero: &Hero<'_>, parent: &str, state: &str, more: &str) -> (String, String) {
+    hero.mirrored(state, &format!("parent = '{parent}'\n{more}"))
+}
+
+#[test]
+fn a_large_child_that_has_been_split_is_not_to_be_split_again() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, epic_number) = hero.mirrored("Backlog", "estimate = 'XL'");
+    let (feature, feature_number) = child(&hero, &epic, "Backlog", "estimate = 'L'");
+    let leaves = ["XS", "XS"].map(|size| child(&hero, &feature, "Research Needed", &format!("estimate = '{size}'")).1);
+    // The index is written first, so that one task is read through it.
+    sandbox.ralph(&["ls"]).ok();
+    for number in [&epic_number, &feature_number, &leaves[0]] {
+        let issue = hero.ok("get_issue", json!({ "number": number, "includePipeline": true }));
+        assert_ne!(issue["pipeline"]["phase"], "SPLIT", "{number}: {issue}");
+    }
+    let position = hero.ok("detect_pipeline_position", json!({ "number": epic_number }));
+    assert_eq!(position["issues"][0]["subIssueCount"], 2, "{position}");
+    assert!(!sandbox.ralph(&["position", &epic]).ok().contains("split"), "{position}");
+}
+
+#[test]
+fn a_sibling_with_children_is_in_no_group_whoever_is_asked() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, _) = hero.mirrored("Backlog", "");
+    let parts: Vec<String> = (0..2).map(|_| child(&hero, &epic, "Research Needed", "").1).collect();
+    let (feature, feature_number) = child(&hero, &epic, "Backlog", "");
+    child(&hero, &feature, "Backlog", "");
+    sandbox.ralph(&["ls"]).ok();
+    let group = hero.ok("detect_group", json!({ "number": parts[0] }));
+    let members: Vec<&Value> = group["groupTickets"].as_array().unwrap().iter().map(|row| &row["number"]).collect();
+    assert_eq!(members, [&json!(parts[0]), &json!(parts[1])], "{feature_number} is a parent: {group}");
+}

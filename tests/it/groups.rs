@@ -66,7 +66,7 @@ fn what_is_given_back_is_the_whole_group() {
 fn why_status_and_next_agree_about_whose_turn_it_is() {
     let sandbox = group("Ready for Plan");
     sandbox.write_task("b", "title = 'b'\nparent = 'p'\nstate = 'Human Needed'\n");
-    assert!(sandbox.ralph(&["why", "a"]).ok().contains("is waiting for its group: b"));
+    assert!(sandbox.ralph(&["why", "a"]).ok().contains("a waits for b (Human Needed)"));
     assert_eq!(sandbox.ralph(&["next", "--role", "builder"]).code, 5);
     let queues = sandbox.ralph(&["status", "--json"]).json()["ready"].clone();
     assert_eq!(queues[1]["count"], 0, "{queues}");

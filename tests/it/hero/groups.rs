@@ -448,3 +448,33 @@ fn a_child_that_another_session_holds_is_not_advanced() {
     let own = other.ok("advance_children", json!({ "number": epic_number, "targetState": "In Review" }));
     assert_eq!(own["advanced"].as_array().unwrap().len(), 2, "{free}: {own}");
 }
+
+#[test]
+fn members_wait_for_the_one_that_a_person_has_and_are_told_so() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let parts = members_in(&hero, "In Review");
+    hero.state(&parts[0], "__ESCALATE__", "ralph_merge");
+    for part in &parts[1..] {
+        let (code, said) = hero.refused("update_workflow_state", json!({ "number": part, "state": "Done" }));
+        assert_eq!(code, "not-converged", "{said}");
+        assert!(said.contains("(Human Needed)") && said.contains("a person has to move or cancel"), "{said}");
+    }
+}
+
+#[test]
+fn a_late_child_is_named_as_the_one_that_the_group_waits_for() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, _) = hero.mirrored("Backlog", "atomic = true");
+    let more = format!("parent = '{epic}'\nestimate = 'XS'");
+    sandbox.write_task("late", format!("title = 'Late'\nstate = 'Ready for Plan'\n{more}\n"));
+    let parts: Vec<Value> = (0..2).map(|_| json!(hero.mirrored("In Review", &more).1)).collect();
+    for part in &parts {
+        let (code, said) = hero.refused("update_workflow_state", json!({ "number": part, "state": "Done" }));
+        assert_eq!(code, "not-converged", "{said}");
+        assert!(said.contains("waits for late (Ready for Plan)"), "{said}");
+    }
+    // It follows the others, although it is not the primary, or although it is.
+    assert_eq!(hero.state(&json!("late"), "__LOCK__", "ralph_plan")["newState"], "Plan in Progress");
+}

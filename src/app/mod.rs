@@ -126,7 +126,7 @@ pub use view::columns::{Column, columns};
 pub use view::span::{ago, span};
 pub use view::task::{ClaimView, GithubView, MoveView, TaskView};
 pub use watch::{Watch, WatchOptions, follow_board};
-pub use work::advance::{Advanced, ParentAdvance, advance, advance_parent};
+pub use work::advance::{Advanced, ParentAdvance, advance, advance_hold, advance_parent};
 pub use work::ask::{Question, QuestionAnswer, QuestionAsk, answer, ask, open_question};
 pub use work::claim::{Claimed, Released, claim, release, renew};
 pub use work::edit::{Doubts, Edited, Editing, begin_edit, finish_edit, resume_edit};

@@ -10,6 +10,9 @@ use crate::workflow::WorkflowError;
 pub enum Refusal {
     #[error("this would create a cycle: {cycle}")]
     Cycle { task: TaskId, cycle: Cycle },
+    /// A cycle that no blocker is part of.
+    #[error("this would create a cycle of parents: {cycle}")]
+    ParentCycle { task: TaskId, cycle: Cycle },
     #[error("other tasks link to {task}: {}", ids(needed_by))]
     Needed { task: TaskId, needed_by: Vec<TaskId> },
     #[error("no task {0}")]

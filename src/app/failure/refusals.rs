@@ -8,6 +8,9 @@ impl From<Refusal> for Failure {
         let message = refusal.to_string();
         match refusal {
             Refusal::Cycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
+            Refusal::ParentCycle { .. } => {
+                Self::refused(Code::Cycle, message).hint(Hint::step("choose another parent"))
+            }
             Refusal::Needed { .. } => {
                 Self::refused(Code::Needed, message).hint(Hint::option("--force", "to remove the task and these links"))
             }

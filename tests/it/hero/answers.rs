@@ -40,3 +40,18 @@ fn a_sibling_with_children_is_in_no_group_whoever_is_asked() {
     let members: Vec<&Value> = group["groupTickets"].as_array().unwrap().iter().map(|row| &row["number"]).collect();
     assert_eq!(members, [&json!(parts[0]), &json!(parts[1])], "{feature_number} is a parent: {group}");
 }
+
+#[test]
+fn a_cycle_of_parents_is_refused_with_advice_that_can_be_followed() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (above, above_number) = hero.mirrored("Backlog", "");
+    let (_, below) = child(&hero, &above, "Backlog", "");
+    let (code, said) = hero.refused("add_sub_issue", json!({ "parentNumber": below, "childNumber": above_number }));
+    assert_eq!(code, "cycle");
+    assert!(said.contains("choose another parent") && !said.contains("remove_dependency"), "{said}");
+    let (_, blocker) = hero.mirrored("Backlog", "");
+    hero.ok("add_dependency", json!({ "blockedNumber": below, "blockingNumber": blocker }));
+    let (_, said) = hero.refused("add_dependency", json!({ "blockedNumber": blocker, "blockingNumber": below }));
+    assert!(said.contains("ralph_hero__remove_dependency"), "{said}");
+}

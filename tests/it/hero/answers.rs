@@ -42,6 +42,19 @@ fn a_sibling_with_children_is_in_no_group_whoever_is_asked() {
 }
 
 #[test]
+fn a_plan_that_waits_for_a_person_has_a_validator_and_is_not_escalated() {
+    let sandbox = Sandbox::new();
+    sandbox.ralph(&["config", "set", "review.mode", "interactive"]).ok();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, number) = hero.mirrored("Plan in Review", "estimate = 'S'");
+    let position = hero.ok("detect_pipeline_position", json!({ "number": number }));
+    assert_eq!(position["phase"], "HUMAN_GATE", "{position}");
+    let convergence = &position["convergence"];
+    assert_eq!((&convergence["met"], &convergence["recommendation"]), (&json!(true), &json!("proceed")), "{position}");
+    assert_eq!(position["suggestedRoster"]["validator"], 1, "{position}");
+}
+
+#[test]
 fn a_cycle_of_parents_is_refused_with_advice_that_can_be_followed() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);

@@ -42,6 +42,23 @@ fn a_sibling_with_children_is_in_no_group_whoever_is_asked() {
 }
 
 #[test]
+fn save_issue_marks_a_group_and_tells_which_arguments_it_ignored() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, number) = hero.mirrored("Backlog", "");
+    let saved = hero.ok("save_issue", json!({ "number": number, "atomic": true }));
+    assert_eq!((&saved["changes"]["atomic"], &saved["ignored"]), (&json!(true), &Value::Null), "{saved}");
+    assert!(sandbox.read_task(&epic).contains("atomic = true"), "{saved}");
+    let asked =
+        json!({ "issueNumber": number, "title": "T", "owner": "o", "repo": "r", "projectNumber": 3, "sprint": 4 });
+    assert_eq!(hero.ok("save_issue", asked)["ignored"], json!(["sprint"]));
+    let made = hero.ok("create_issue", json!({ "title": "New", "atomic": true, "workflow_state": "Backlog" }));
+    assert_eq!(made["ignored"], json!(["atomic", "workflow_state"]));
+    let listed = hero.ok("list_project_items", json!({ "workflowState": "Backlog", "labels": ["x"] }));
+    assert_eq!(listed["ignored"], json!(["labels"]), "{listed}");
+}
+
+#[test]
 fn a_plan_that_waits_for_a_person_has_a_validator_and_is_not_escalated() {
     let sandbox = Sandbox::new();
     sandbox.ralph(&["config", "set", "review.mode", "interactive"]).ok();

@@ -50,7 +50,7 @@ pub use op::{Change, Op, Place};
 pub use parents::{DEEPEST_PARENTS, ParentHold};
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
-pub use refer::{Candidate, Named, RefError, resolve, resolve_exact, unmarked};
+pub use refer::{Candidate, Named, RefError, issue_number, resolve, resolve_exact, unmarked};
 pub use refusal::Refusal;
 pub use rules::{Actor, ActorKind, Claim, Rules};
 pub use scope::{Scope, ScopeMode, is_unscoped};

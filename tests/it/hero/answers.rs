@@ -42,6 +42,36 @@ fn a_sibling_with_children_is_in_no_group_whoever_is_asked() {
 }
 
 #[test]
+fn an_archived_issue_is_found_by_its_number_as_by_its_id() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (done, number) = hero.mirrored("Done", "");
+    let (_, waits) = hero.mirrored("Research Needed", &format!("blocked_by = ['{done}']"));
+    hero.ok("archive_item", json!({ "number": number }));
+    for typed in [number.clone(), format!("#{number}"), format!("GH-{number}"), done.clone()] {
+        assert_eq!(hero.ok("get_issue", json!({ "number": typed }))["id"], json!(done), "{typed}");
+        assert!(sandbox.ralph(&["show", &typed]).ok().contains(&done), "{typed}");
+    }
+    let blocker = hero.ok("list_dependencies", json!({ "number": waits }))["blockedBy"][0].clone();
+    let expected = (&json!(number), &json!(format!("Task {number}")), &json!("CLOSED"));
+    assert_eq!((&blocker["number"], &blocker["title"], &blocker["state"]), expected, "{blocker}");
+    let removed = hero.ok("remove_dependency", json!({ "blockedNumber": waits, "blockingNumber": number }));
+    assert_eq!((&removed["blocking"]["number"], &removed["changed"]), (&json!(number), &json!(true)), "{removed}");
+    let (code, _) = hero.refused("get_issue", json!({ "number": 9999 }));
+    assert_eq!(code, "unknown-task");
+}
+
+#[test]
+fn an_issue_on_the_board_has_its_number_before_an_archived_one() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (_, number) = hero.mirrored("Done", "");
+    hero.ok("archive_item", json!({ "number": number }));
+    sandbox.write_task("later", format!("title = 'Later'\nstate = 'Backlog'\n[github]\nnumber = {number}\n"));
+    assert_eq!(hero.ok("get_issue", json!({ "number": number }))["id"], "later");
+}
+
+#[test]
 fn save_issue_marks_a_group_and_tells_which_arguments_it_ignored() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);

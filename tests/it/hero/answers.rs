@@ -42,6 +42,19 @@ fn a_sibling_with_children_is_in_no_group_whoever_is_asked() {
 }
 
 #[test]
+fn a_queue_lists_issues_to_work_on_and_no_parents() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, epic_number) = hero.mirrored("Plan in Review", "estimate = 'L'\npriority = 'P0'\natomic = true");
+    let (_, part) = child(&hero, &epic, "Plan in Review", "estimate = 'S'\npriority = 'P1'");
+    let queue = json!({ "profile": "validator-review", "orderBy": "priority", "limit": 1 });
+    let listed = hero.ok("list_issues", queue);
+    assert_eq!((&listed["items"][0]["number"], &listed["totalCount"]), (&json!(part), &json!(1)), "{listed}");
+    let by_state = hero.ok("list_issues", json!({ "workflowState": "Plan in Review", "orderBy": "priority" }));
+    assert_eq!(by_state["items"][0]["number"], json!(epic_number), "a state lists all that are in it: {by_state}");
+}
+
+#[test]
 fn an_archived_issue_is_found_by_its_number_as_by_its_id() {
     let sandbox = Sandbox::new();
     let mut hero = Hero::new(&sandbox, &[]);

@@ -37,8 +37,8 @@ mod workspace;
 pub use crate::agent::host::{AgentEvent, Usage};
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::board::{
-    Board, Change, Convergence, Day, Event, EventKind, Grouping, ParentHold, Position, Query, Request, SortKey, Stream,
-    Via, command_for,
+    Board, Candidate, Change, Convergence, Day, Event, EventKind, Grouping, ParentHold, Position, Query, Request,
+    SortKey, Stream, Via, command_for,
 };
 pub use crate::config::{SPECS, duration};
 pub use crate::os::confine::{enter as confine, is_supported as can_confine};

@@ -128,3 +128,19 @@ fn a_cycle_of_parents_is_refused_with_advice_that_can_be_followed() {
     let (_, said) = hero.refused("add_dependency", json!({ "blockedNumber": blocker, "blockingNumber": below }));
     assert!(said.contains("ralph_hero__remove_dependency"), "{said}");
 }
+
+#[test]
+fn counts_and_guesses_are_one_sentence() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    for id in ["m-340", "m-440"] {
+        sandbox.write_task(id, format!("title = '{id}'\nstate = 'Backlog'\n"));
+    }
+    let (_, said) = hero.refused("get_issue", json!({ "number": "m-240" }));
+    assert_eq!(said.matches("did you mean").count(), said.matches('?').count().min(1), "{said}");
+    assert!(!said.contains("m-340 (m-340)"), "{said}");
+    let streams = hero.ok("detect_work_streams", json!({ "issues": [{ "number": "m-340", "files": ["a.rs"] }] }));
+    assert_eq!(streams["rationale"], "1 issue in 1 stream, by shared files and blockers");
+    let hygiene = hero.ok("project_hygiene", json!({ "format": "markdown" }))["formatted"].clone();
+    assert!(hygiene.as_str().unwrap().contains("| Issues to archive | 0 |"), "{hygiene}");
+}

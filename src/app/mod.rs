@@ -37,8 +37,8 @@ mod workspace;
 pub use crate::agent::host::{AgentEvent, Usage};
 pub use crate::agent::{GATES, GateSpec, HookInput};
 pub use crate::board::{
-    Board, Change, Convergence, Day, Event, EventKind, Grouping, ParentHold, Position, Query, Request, SortKey, Stream,
-    Via, command_for,
+    Board, Candidate, Change, Convergence, Day, Event, EventKind, Grouping, ParentHold, Position, Query, Request,
+    SortKey, Stream, Via, command_for,
 };
 pub use crate::config::{SPECS, duration};
 pub use crate::os::confine::{enter as confine, is_supported as can_confine};
@@ -126,7 +126,7 @@ pub use view::columns::{Column, columns};
 pub use view::span::{ago, span};
 pub use view::task::{ClaimView, GithubView, MoveView, TaskView};
 pub use watch::{Watch, WatchOptions, follow_board};
-pub use work::advance::{Advanced, ParentAdvance, advance, advance_parent};
+pub use work::advance::{Advanced, ParentAdvance, advance, advance_hold, advance_parent};
 pub use work::ask::{Question, QuestionAnswer, QuestionAsk, answer, ask, open_question};
 pub use work::claim::{Claimed, Released, claim, release, renew};
 pub use work::edit::{Doubts, Edited, Editing, begin_edit, finish_edit, resume_edit};

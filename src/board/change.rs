@@ -203,10 +203,7 @@ impl Board {
         };
         let mut relinked: Vec<TaskId> = changes.iter().map(|change| change.task().clone()).filter(gained).collect();
         relinked.dedup();
-        match Links::new(&after).cycle_through_any(&relinked) {
-            Some((task, cycle)) => Err(Refusal::Cycle { task, cycle }),
-            None => Ok(()),
-        }
+        Links::new(&after).refuse_cycles(&relinked)
     }
 
     /// The assignments that unlink tasks which are to be removed from the board. Without force, this is refused if another task

@@ -62,13 +62,15 @@ impl Board {
             Ok(group) => group,
             Err(refusal) => return Some(refusal),
         };
-        if group.primary() != at {
-            let primary = self.tasks()[group.primary()].id.clone();
-            return Some(Refusal::NotPrimary { task: task.id.clone(), primary, command: command.name.clone() });
+        if let Some(behind) = self.not_converged(at, &group, rules) {
+            return Some(behind);
         }
-        let convergence = self.converged(&group.members, &task.state, rules);
-        (!convergence.met)
-            .then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for: convergence.waiting_for })
+        let primary = self.acting_primary(at, &group);
+        (primary != at).then(|| Refusal::NotPrimary {
+            task: task.id.clone(),
+            primary: self.tasks()[primary].id.clone(),
+            command: command.name.clone(),
+        })
     }
 
     /// Whether it is the task's turn in its group: some command takes it alone, or as the primary once all members are there.

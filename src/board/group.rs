@@ -50,6 +50,24 @@ impl Board {
         }
     }
 
+    /// The member that makes the shared moves of this one: the first that is in the same state. It is the primary unless that one
+    /// is elsewhere, such as when a member that was added late follows the others.
+    pub fn acting_primary(&self, at: usize, group: &Group) -> usize {
+        let together = |&&member: &&usize| self.tasks()[member].state == self.tasks()[at].state;
+        group.members.iter().find(together).copied().unwrap_or(at)
+    }
+
+    /// Why a shared command cannot start on a member: others are behind it, or wait for a person.
+    pub(super) fn not_converged(&self, at: usize, group: &Group, rules: &Rules) -> Option<Refusal> {
+        let task = &self.tasks()[at];
+        let convergence = self.converged(&group.members, &task.state, rules);
+        let waiting_for = convergence.waiting_for.iter().filter_map(|id| self.get(id));
+        let waiting_for = waiting_for.map(|other| (other.id.clone(), other.state.clone()));
+        let for_person = group.members.iter().any(|&other| rules.needs_person(&self.tasks()[other]));
+        let waiting_for = waiting_for.collect();
+        (!convergence.met).then(|| Refusal::NotConverged { task: task.id.clone(), waiting_for, for_person })
+    }
+
     /// Sorts members so that blockers come first, and otherwise by id.
     fn in_phases(&self, members: &[usize]) -> Result<Vec<usize>, Refusal> {
         let mut left = members.to_vec();

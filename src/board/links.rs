@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::Board;
+use super::{Board, Refusal};
 use crate::task::TaskId;
 
 /// The children of each task and the tasks that it blocks, by its place on the board.
@@ -95,6 +95,18 @@ impl<'a> Links<'a> {
             }
         }
         found
+    }
+
+    /// Refuses links that put one of these tasks into a cycle.
+    pub fn refuse_cycles(&self, ids: &[TaskId]) -> Result<(), Refusal> {
+        let Some((task, cycle)) = self.cycle_through_any(ids) else { return Ok(()) };
+        let blocked = |id: &TaskId| {
+            self.board.get(id).is_some_and(|task| task.blocked_by.iter().any(|other| cycle.0.contains(other)))
+        };
+        Err(match cycle.0.iter().any(blocked) {
+            true => Refusal::Cycle { task, cycle },
+            false => Refusal::ParentCycle { task, cycle },
+        })
     }
 
     /// A cycle through one of these tasks. Takes one pass over the board if there is none.
@@ -218,6 +230,16 @@ mod tests {
     #[test]
     fn parents_in_a_ring_are_found() {
         assert_eq!(cycles(&[("a", Some("b"), &[]), ("b", Some("a"), &[])]), ["a → b → a"]);
+    }
+
+    #[test]
+    fn a_ring_of_parents_alone_is_told_apart_because_no_blocker_can_be_removed_from_it() {
+        let refusal = |rows: &[(&str, Option<&str>, &[&str])]| Links::new(&board(rows)).refuse_cycles(&ids(&["a"]));
+        let parents = refusal(&[("a", Some("b"), &["x"]), ("b", Some("a"), &[]), ("x", None, &[])]);
+        assert!(matches!(parents, Err(Refusal::ParentCycle { .. })), "{parents:?}");
+        let mixed = refusal(&[("a", Some("b"), &[]), ("b", None, &["a"])]);
+        assert!(matches!(mixed, Err(Refusal::Cycle { .. })), "{mixed:?}");
+        assert_eq!(refusal(&[("a", Some("b"), &[]), ("b", None, &[])]), Ok(()));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! All tasks at one instant, and every question about them that needs no disk access.
 
 mod admission;
+mod advance;
 mod audit;
 mod change;
 mod check;
@@ -34,6 +35,7 @@ use crate::task::{Problem, StateName, Task, TaskId};
 use refs::Refs;
 
 pub use admission::{Admission, ClaimEffect, Departure, Ending, Evidence, Goal, Proof, Request};
+pub use advance::{Advance, AdvanceLimits};
 pub use audit::{IrregularMove, JournalEntry, MovedBy};
 pub use change::{Assignment, joined, parse_assignment, set_keys};
 pub use check::{Finding, inspect};
@@ -45,10 +47,10 @@ pub use group::{Convergence, Group};
 pub use holders::Return;
 pub use links::{Cycle, Links};
 pub use op::{Change, Op, Place};
-pub use parents::{Advance, AdvanceLimits, DEEPEST_PARENTS, ParentHold};
+pub use parents::{DEEPEST_PARENTS, ParentHold};
 pub use position::{Position, Roster};
 pub use query::{Query, SortKey, UnknownSort};
-pub use refer::{Candidate, Named, RefError, resolve, resolve_exact, unmarked};
+pub use refer::{Candidate, Named, RefError, issue_number, resolve, resolve_exact, unmarked};
 pub use refusal::Refusal;
 pub use rules::{Actor, ActorKind, Claim, Rules};
 pub use scope::{Scope, ScopeMode, is_unscoped};

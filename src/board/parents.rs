@@ -1,8 +1,6 @@
 //! Parents move with their children: one rule, applied in the same commit.
 
-use std::collections::BTreeMap;
-
-use super::{Actor, Admission, Board, Change, ClaimEffect, Goal, Links, Refusal, Request, Rules, Turn, joined};
+use super::{Board, Change, Links, Rules};
 use crate::task::{StateName, Task, TaskId, Value};
 
 /// The number of levels of parents that are followed; `doctor` reports deeper ones.
@@ -42,25 +40,6 @@ impl std::fmt::Display for ParentHold {
             Self::There(state) => write!(f, "the parent is already in {state}"),
         }
     }
-}
-
-/// What keeps children from advancing, apart from the workflow.
-#[derive(Debug, Clone, Default)]
-pub struct AdvanceLimits {
-    /// Tasks with a branch that is not merged, each with the reason.
-    pub unmerged: BTreeMap<TaskId, String>,
-    /// A person uses force.
-    pub force: bool,
-}
-
-/// The children that advance, and those that do not, each with the reason.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Advance {
-    pub changes: Vec<Change>,
-    pub moved: Vec<TaskId>,
-    /// Those of the moved tasks whose claims end.
-    pub ended: Vec<TaskId>,
-    pub stay: Vec<(TaskId, String)>,
 }
 
 impl Board {
@@ -168,110 +147,6 @@ impl Board {
         match gate || reached {
             true => ParentHold::There(task.state.clone()),
             false => ParentHold::NoGate { least: least.state.clone() },
-        }
-    }
-
-    /// Moves the children that are behind a state to it, if the rules allow it. The others stay, each with the reason.
-    pub fn advance(
-        &self,
-        parent: usize,
-        target: &StateName,
-        rules: &Rules,
-        actor: &Actor,
-        limits: &AdvanceLimits,
-    ) -> Result<Advance, Refusal> {
-        let flow = &rules.flow;
-        let gates: Vec<StateName> =
-            flow.states().iter().filter(|state| state.gate).map(|state| state.name.clone()).collect();
-        if !gates.is_empty() && !gates.contains(target) {
-            return Err(Refusal::NotAGate { state: target.clone(), gates });
-        }
-        let mut advance = Advance::default();
-        let mut board = self.clone();
-        let children: Vec<TaskId> = Links::new(self).ids(Links::new(self).children(parent));
-        for id in &children {
-            // A member of a group moves with its primary.
-            if advance.moved.contains(id) {
-                continue;
-            }
-            match board.advanced(id, target, rules, actor, limits) {
-                Err(reason) => advance.stay.push((id.clone(), reason)),
-                Ok((mover, admission)) => {
-                    if admission.claim == ClaimEffect::Ended && board.claim(&mover).is_some() {
-                        advance.ended.push(mover.clone());
-                    }
-                    let along = admission.along.iter().map(|(other, _)| other).filter(|other| children.contains(other));
-                    advance.moved.extend(std::iter::once(&mover).chain(along).cloned());
-                    if !advance.moved.contains(id) {
-                        advance.stay.push((
-                            id.clone(),
-                            format!("it is not in the same state as {mover}, the primary of its group"),
-                        ));
-                    }
-                    board = board.with(&admission.changes);
-                    advance.changes = joined(std::mem::take(&mut advance.changes), admission.changes);
-                }
-            }
-        }
-        Ok(advance)
-    }
-
-    /// The admission for one child with the task that makes the move (its primary in a group), or the reason why it stays.
-    fn advanced(
-        &self,
-        id: &TaskId,
-        target: &StateName,
-        rules: &Rules,
-        actor: &Actor,
-        limits: &AdvanceLimits,
-    ) -> Result<(TaskId, Admission), String> {
-        let force = limits.force;
-        let at = self.index_of(id).ok_or_else(|| Refusal::Missing(id.clone()).to_string())?;
-        let task = &self.tasks()[at];
-        let place = |state: &StateName| rules.flow.position(task.kind, state);
-        if let Some(holder) = self.worked_on_by(at, rules, actor).filter(|_| !force) {
-            return Err(format!("claimed by {holder} ({})", task.state));
-        }
-        match rules.flow.state(task.kind, &task.state) {
-            None => Err("its state is unknown".to_owned()),
-            Some(state) if state.terminal => Err(format!("it is {}", state.name)),
-            Some(state) if state.off => Err(format!("it is in {}", state.name)),
-            Some(_) if !Links::new(self).children(at).is_empty() => Err("it moves with its own children".into()),
-            Some(_) if place(&task.state) >= place(target) => Err(format!("it is already there ({})", task.state)),
-            Some(_) => {
-                let goal = Goal::State(target.clone());
-                let turn = self.turn(at, &goal, None, rules).map_err(|refusal| refusal.to_string())?;
-                let mover = if let Turn::Primary(primary) = &turn { primary } else { id };
-                let request = Request { force, ..Request::new(mover, goal) };
-                let admission = self.admit(rules, actor, &request).map_err(|refusal| refusal.to_string())?;
-                let mut moved = std::iter::once(mover).chain(admission.along.iter().map(|(other, _)| other));
-                if let Some(reason) = moved.find_map(|moved| limits.unmerged.get(moved)) {
-                    return Err(reason.clone());
-                }
-                // Only moves inside the workflow are made in bulk; a person makes others one by one, or with force.
-                match admission.departure.as_ref().filter(|_| !force) {
-                    Some(departure) => Err(departure.to_string()),
-                    None => Ok((mover.clone(), admission)),
-                }
-            }
-        }
-    }
-
-    /// Who works on a task: the holder of a live claim, the person who owns it, or whoever moved it to a lock state by hand. A
-    /// lock state that a release does not leave says nothing about that if the task has no owner.
-    fn worked_on_by(&self, at: usize, rules: &Rules, actor: &Actor) -> Option<String> {
-        let task = &self.tasks()[at];
-        if let Some((_, claim)) = self.binding_claim(at) {
-            return (!claim.is_of(&actor.worker)).then(|| claim.worker.to_string());
-        }
-        let state = rules.flow.state(task.kind, &task.state)?;
-        if !state.lock || self.claim(&task.id).is_some() {
-            return None;
-        }
-        match &task.owner {
-            Some(owner) if rules.role_of(owner).is_some() || *owner == actor.worker => None,
-            Some(owner) => Some(owner.to_string()),
-            None => state.release.is_some().then(|| "somebody".to_owned()),
         }
     }
 

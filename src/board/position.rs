@@ -52,8 +52,8 @@ impl Board {
                 && !self.is_over(tasks[n], rules)
                 && tasks[n].estimate.is_some_and(|estimate| estimate.is_oversized())
         });
-        let human = tasks.iter().any(|task| rules.needs_person(task));
-        let (phase, reason) = if human {
+        let handed_over = tasks.iter().any(|task| rules.needs_person(task));
+        let (stage, reason) = if handed_over {
             (Phase::Human, "handed to a person".to_owned())
         } else if tasks.iter().all(|task| self.is_over(task, rules)) {
             (Phase::Done, "all tasks are finished".to_owned())
@@ -62,10 +62,13 @@ impl Board {
         } else {
             open_phase(&tasks, rules)
         };
-        let convergence = self.meeting(phase, members, rules);
+        // A person takes part in the review, but its members meet and its validator works as in every other phase.
+        let reviews = stage == Phase::Review && rules.mode == ReviewMode::Interactive;
+        let phase = if reviews { Phase::Human } else { stage };
+        let convergence = self.meeting(stage, members, rules);
         let ids: Vec<TaskId> = tasks.iter().map(|task| task.id.clone()).collect();
         Position {
-            roster: self.roster(phase, &tasks, rules),
+            roster: self.roster(stage, &tasks, rules),
             remaining: remaining(phase, rules.mode),
             phase,
             reason,
@@ -176,8 +179,7 @@ fn open_phase(tasks: &[&Task], rules: &Rules) -> (Phase, String) {
     let states: std::collections::BTreeSet<&str> = there.clone().map(|task| task.state.as_str()).collect();
     let reason =
         format!("{} of {} in {}", there.count(), tasks.len(), states.into_iter().collect::<Vec<_>>().join(" or "));
-    let human = phase == Phase::Review && rules.mode == ReviewMode::Interactive;
-    (if human { Phase::Human } else { phase }, reason)
+    (phase, reason)
 }
 
 fn remaining(phase: Phase, mode: ReviewMode) -> Vec<Phase> {
@@ -234,7 +236,9 @@ mod tests {
             assert_eq!(got.convergence.recommendation, advice, "{states:?}");
         }
         let reviewed = position(group(&[("a", "Plan in Review")]), "a", ReviewMode::Interactive);
-        assert_eq!((reviewed.phase, reviewed.convergence.waiting_for), (Human, Vec::new()));
+        assert_eq!((reviewed.phase, &reviewed.convergence.waiting_for), (Human, &Vec::new()));
+        assert_eq!((reviewed.convergence.met, reviewed.convergence.recommendation), (true, "proceed"));
+        assert_eq!(reviewed.roster, Roster { analyst: 0, builder: 1, validator: 1, integrator: 1 });
     }
 
     #[test]

@@ -71,9 +71,9 @@ pub fn unmarked(typed: &str) -> &str {
     text.strip_prefix('#').or_else(|| strip_gh(text)).unwrap_or(text)
 }
 
-fn issue_number(text: &str) -> Option<u64> {
-    let digits = text.strip_prefix('#').or_else(|| strip_gh(text)).unwrap_or(text);
-    digits.parse().ok()
+/// The number of an issue in one of its spellings: `44`, `#44` or `GH-44`.
+pub fn issue_number(typed: &str) -> Option<u64> {
+    unmarked(typed).parse().ok()
 }
 
 fn strip_gh(text: &str) -> Option<&str> {

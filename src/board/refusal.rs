@@ -10,6 +10,9 @@ use crate::workflow::WorkflowError;
 pub enum Refusal {
     #[error("this would create a cycle: {cycle}")]
     Cycle { task: TaskId, cycle: Cycle },
+    /// A cycle that no blocker is part of.
+    #[error("this would create a cycle of parents: {cycle}")]
+    ParentCycle { task: TaskId, cycle: Cycle },
     #[error("other tasks link to {task}: {}", ids(needed_by))]
     Needed { task: TaskId, needed_by: Vec<TaskId> },
     #[error("no task {0}")]
@@ -63,10 +66,10 @@ pub enum Refusal {
     Oversized { task: TaskId, size: &'static str, command: String },
     #[error("{task} is too small for {command}, which is for tasks of size M and above")]
     SmallEnough { task: TaskId, command: String },
-    #[error("{task} belongs to a group; use {command} on its primary, {primary}")]
+    #[error("{task} moves with {primary}, the first of its group; use {command} on {primary}")]
     NotPrimary { task: TaskId, primary: TaskId, command: String },
-    #[error("{task} is waiting for its group: {}", ids(waiting_for))]
-    NotConverged { task: TaskId, waiting_for: Vec<TaskId> },
+    #[error("{task} waits for {}", placed(waiting_for))]
+    NotConverged { task: TaskId, waiting_for: Vec<(TaskId, StateName)>, for_person: bool },
     #[error("{task} cannot be ahead of its children, and these are behind: {}", ids(children))]
     AheadOfChildren { task: TaskId, children: Vec<TaskId> },
     #[error("{state} is not a gate state; use one of {}", states(gates))]
@@ -136,6 +139,11 @@ fn at(time: Timestamp) -> String {
 
 fn ids(list: &[TaskId]) -> String {
     list.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// The tasks, each with its state.
+fn placed(list: &[(TaskId, StateName)]) -> String {
+    list.iter().map(|(task, state)| format!("{task} ({state})")).collect::<Vec<_>>().join(", ")
 }
 
 /// The states that are allowed instead.

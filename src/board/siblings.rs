@@ -30,7 +30,7 @@ pub struct Declaration {
 pub enum Turn {
     /// The task itself.
     Own,
-    /// The primary: the command runs once for the whole group.
+    /// The member that acts as primary: the command runs once for all that are in its state.
     Primary(TaskId),
     /// None: the task is already in the requested state, or its group has gone on from there.
     Along,
@@ -102,7 +102,7 @@ impl Board {
         self.with(&changes)
     }
 
-    /// Which task a request applies to: for a command that runs once for a group, its primary.
+    /// Which task a request applies to: for a command that runs once for a group, the member that acts as its primary.
     pub fn turn(&self, at: usize, goal: &Goal, command: Option<&Command>, rules: &Rules) -> Result<Turn, Refusal> {
         let (flow, task) = (&rules.flow, &self.tasks()[at]);
         let target = |command: &Command| match goal {
@@ -126,21 +126,18 @@ impl Board {
             return Ok(Turn::Own);
         }
         let group = self.group_of(at, &links, rules)?;
-        let primary = group.primary();
+        // A member that has moved on alone is handled alone.
+        let primary = self.acting_primary(at, &group);
         if primary == at {
             return Ok(Turn::Own);
         }
-        // The primary would be refused because of its own state, and the refusal would not name the missing members.
-        if command.lock.is_some() && command.from.contains(&task.state) {
-            let convergence = self.converged(&group.members, &task.state, rules);
-            if !convergence.met {
-                let waiting_for = convergence.waiting_for;
-                return Err(Refusal::NotConverged { task: task.id.clone(), waiting_for });
-            }
+        // The refusal is about the task that was asked for, not about the one that would make the move.
+        if command.from.contains(&task.state)
+            && let Some(behind) = self.not_converged(at, &group, rules)
+        {
+            return Err(behind);
         }
-        // A member that has moved on alone is handled alone.
-        let together = self.tasks()[primary].state == task.state;
-        Ok(if together { Turn::Primary(self.tasks()[primary].id.clone()) } else { Turn::Own })
+        Ok(Turn::Primary(self.tasks()[primary].id.clone()))
     }
 
     fn is_grouped(&self, at: usize, links: &Links<'_>) -> bool {
@@ -243,6 +240,23 @@ mod tests {
         assert_eq!(turn(["Research Needed"; 2], "b", lock, Some("research")), Turn::Own);
         assert_eq!(turn(["In Progress"; 2], "b", Goal::Intent(Intent::Escalate), Some("implement")), Turn::Own);
         assert_eq!(turn(["Backlog"; 2], "b", Goal::Intent(Intent::Complete), Some("split")), Turn::Along);
+    }
+
+    #[test]
+    fn a_primary_that_is_elsewhere_answers_for_nobody() {
+        for elsewhere in ["Human Needed", "Backlog", "In Review"] {
+            let children = [("a", elsewhere), ("b", "Plan in Review"), ("c", "Plan in Review")];
+            let board = Sample::board().task("p", "Backlog").atomic().children("p", &children).build();
+            let rules = rules();
+            let turn = |of: &str| {
+                board.turn(at(&board, of), &Goal::Intent(Intent::Complete), rules.flow.command("review").ok(), &rules)
+            };
+            assert_eq!(turn("b"), Ok(Turn::Own), "{elsewhere}");
+            match elsewhere {
+                "In Review" => assert_eq!(turn("c"), Ok(Turn::Primary(id("b")))),
+                _ => assert!(matches!(turn("c"), Err(Refusal::NotConverged { task, .. }) if task == id("c"))),
+            }
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //! stdio.rs      messages over a pipe; http.rs messages over loopback
 //! ```
 
+mod accepted;
 mod caller;
 mod feed;
 mod hero;

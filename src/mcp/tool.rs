@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::accepted;
 use super::caller::{Call, arguments};
 use super::reply::cut;
 use crate::app::{Code, Failure};
@@ -30,6 +31,10 @@ pub struct Tool {
     about: &'static str,
     input: Arc<JsonObject>,
     output: Arc<JsonObject>,
+    /// The names of its arguments; `None` if they are not known.
+    takes: Option<&'static [&'static str]>,
+    /// Arguments that its clients pass out of habit. `None` if the answer does not say which arguments were ignored.
+    habits: Option<&'static [&'static str]>,
     run: Box<ToolRun>,
 }
 
@@ -57,15 +62,32 @@ impl Tool {
         {
             properties.insert(AS.into(), json!({ "type": "string" }));
         }
-        Self { name, nature, about, input: Arc::new(input), output: Arc::new(fields(output)), run: Box::new(run) }
+        let (input, output) = (Arc::new(input), Arc::new(fields(output)));
+        Self { name, nature, about, input, output, takes: accepted::fields::<A>(), habits: None, run: Box::new(run) }
+    }
+
+    /// Tells in the answer which arguments were ignored, apart from these.
+    #[must_use]
+    pub fn telling_ignored(self, habits: &'static [&'static str]) -> Self {
+        Self { habits: Some(habits), ..self }
+    }
+
+    fn ignored(&self, given: &JsonObject) -> Vec<String> {
+        let (Some(takes), Some(habits)) = (self.takes, self.habits) else { return Vec::new() };
+        let known = |name: &str| takes.contains(&name) || habits.contains(&name) || name == AS;
+        given.keys().filter(|name| !known(name)).cloned().collect()
     }
 
     pub fn call(&self, call: &Call<'_>, given: JsonObject) -> Result<Value, Failure> {
         if self.nature == Nature::Writes {
             call.refuse_reader(self.name)?;
         }
+        let ignored = self.ignored(&given);
         let mut answer = (self.run)(call, given)?;
         if let Value::Object(answer) = &mut answer {
+            if !ignored.is_empty() {
+                answer.insert("ignored".into(), json!(ignored));
+            }
             beside(call, answer);
         }
         Ok(answer)

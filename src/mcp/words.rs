@@ -7,7 +7,12 @@ pub fn hint(hint: &Hint) -> Vec<String> {
     match hint {
         Hint::Init | Hint::GitInit => vec!["ask a person to create the board with `ralph init`".into()],
         Hint::DidYouMean { candidates } => {
-            candidates.iter().map(|found| format!("did you mean {} ({})?", found.id, cut(&found.title, 60))).collect()
+            let named = candidates.iter().map(|found| match found.title == found.id.as_str() {
+                true => found.id.to_string(),
+                false => format!("{} ({})", found.id, cut(&found.title, 60)),
+            });
+            let named: Vec<String> = named.collect();
+            if named.is_empty() { Vec::new() } else { vec![format!("did you mean {}?", named.join(" or "))] }
         }
         Hint::List => vec!["call list to see the tasks".into()],
         Hint::Ready => vec!["call next with `wait`, or status to see what is blocked".into()],
@@ -51,6 +56,8 @@ fn argument(name: &str, choices: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::Candidate;
+    use crate::task::TaskId;
 
     #[test]
     fn an_agent_is_told_of_no_option_and_of_no_way_to_force() {
@@ -59,6 +66,14 @@ mod tests {
         {
             assert_eq!(hint(&dropped), [""; 0], "{dropped:?}");
         }
+    }
+
+    #[test]
+    fn what_could_be_meant_is_one_question() {
+        let near = |id: &str, title: &str| Candidate { id: TaskId::new(id).unwrap(), title: title.into() };
+        let candidates = vec![near("340", "340"), near("t-x7", "Login")];
+        assert_eq!(hint(&Hint::DidYouMean { candidates }), ["did you mean 340 or t-x7 (Login)?"]);
+        assert_eq!(hint(&Hint::DidYouMean { candidates: Vec::new() }), [""; 0]);
     }
 
     #[test]

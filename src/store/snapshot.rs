@@ -19,6 +19,9 @@ const WORTH_THREADS: usize = 64;
 const WORTH_INDEX: usize = 2_000;
 const UNREAD_JOURNAL: u64 = 256 * 1024;
 
+/// The tasks whose children may be members of a group with the task: itself and its parent.
+const MEMBERS_OF: usize = 2;
+
 /// Which related tasks are read with a task.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
@@ -277,7 +280,8 @@ impl Store {
         self.near(id, Extent::Links)
     }
 
-    /// The same with its ancestors' other children: all tasks that a move of it can change.
+    /// The same with its ancestors' other children, and with the children of all that may be members of its group: all tasks that a
+    /// move of it can change, or that decide about it.
     pub fn family(&self, id: &TaskId) -> Result<Board, StoreError> {
         self.near(id, Extent::Family)
     }
@@ -299,15 +303,18 @@ impl Store {
         let index = IndexFile::open(&self.index_path(), self.reader()).filter(|index| index.folder() == folder);
         let Some(index) = index else { return self.snapshot() };
         let mut files = FileReads { store: self, read: BTreeMap::new() };
-        let mut found: BTreeMap<TaskId, Entry> = BTreeMap::new();
         let mut wanted: Vec<TaskId> = index.header.problems.clone();
         let mut ancestors = vec![id.clone()];
         while let Some(next) = ancestors.last().cloned() {
-            let Some(naming) = index.may_name(&next) else { return self.snapshot() };
-            for other in naming {
-                let entry = files.read(&other)?;
-                wanted.extend(entry.filter(|entry| names(entry, &next, next == *id)).map(|entry| entry.id().clone()));
+            let Some(naming) = naming(&index, &mut files, &next, next == *id)? else { return self.snapshot() };
+            // Whether a member of a group has children of its own decides whether it is one.
+            let members =
+                if reach == Extent::Family && ancestors.len() <= MEMBERS_OF { naming.as_slice() } else { &[] };
+            for (member, _) in members.iter().filter(|(_, child)| *child) {
+                let Some(below) = self::naming(&index, &mut files, member, false)? else { return self.snapshot() };
+                wanted.extend(below.into_iter().map(|(below, _)| below));
             }
+            wanted.extend(naming.into_iter().map(|(other, _)| other));
             let parent = files.read(&next)?.and_then(parent);
             let more = reach == Extent::Family && ancestors.len() <= DEEPEST_PARENTS;
             match parent.filter(|parent| more && !ancestors.contains(parent)) {
@@ -316,24 +323,38 @@ impl Store {
             }
         }
         wanted.extend(ancestors);
+        match self.closed_over(id, wanted, &index, files)? {
+            Some(found) => Ok(self.assemble(found, Vec::new())),
+            None => self.snapshot(),
+        }
+    }
+
+    /// These tasks with their parents and blockers, and theirs. `None` for so many tasks that reading through the index is faster.
+    fn closed_over(
+        &self,
+        id: &TaskId,
+        mut wanted: Vec<TaskId>,
+        index: &IndexFile,
+        mut files: FileReads<'_>,
+    ) -> Result<Option<Vec<Entry>>, StoreError> {
+        let mut found: BTreeMap<TaskId, Entry> = BTreeMap::new();
         while let Some(next) = wanted.pop() {
             if found.contains_key(&next) {
                 continue;
             }
-            // For so many tasks, reading through the index is faster.
             if found.len() > WORTH_INDEX {
-                return self.snapshot();
+                return Ok(None);
             }
             let Some(mut entry) = files.take(&next)? else { continue };
             if next == *id {
-                entry.journaled = self.last_line(&index, id)?;
+                entry.journaled = self.last_line(index, id)?;
             }
             if let Content::Task(task) = &entry.content {
                 wanted.extend(task.parent.iter().chain(&task.blocked_by).cloned());
             }
             found.insert(next, entry);
         }
-        Ok(self.assemble(found.into_values().collect(), Vec::new()))
+        Ok(Some(found.into_values().collect()))
     }
 
     fn last_line(&self, index: &IndexFile, id: &TaskId) -> Result<Option<Timestamp>, FsError> {
@@ -447,8 +468,24 @@ fn merge_in(kept: &mut Vec<Entry>, read: Vec<Entry>) {
 }
 
 /// Whether a task has another as its parent or, with `blocker`, as a blocker.
-fn names(entry: &Entry, id: &TaskId, blocker: bool) -> bool {
-    matches!(&entry.content, Content::Task(task) if task.parent.as_ref() == Some(id) || (blocker && task.blocked_by.contains(id)))
+/// The tasks whose files name this one as their parent, each with `true`, and with `blocker` those that it blocks. `None` if the
+/// index cannot say.
+fn naming(
+    index: &IndexFile,
+    files: &mut FileReads<'_>,
+    id: &TaskId,
+    blocker: bool,
+) -> Result<Option<Vec<(TaskId, bool)>>, StoreError> {
+    let Some(ids) = index.may_name(id) else { return Ok(None) };
+    let mut found = Vec::new();
+    for other in ids {
+        let Some(Content::Task(task)) = files.read(&other)?.map(|entry| &entry.content) else { continue };
+        let child = task.parent.as_ref() == Some(id);
+        if child || (blocker && task.blocked_by.contains(id)) {
+            found.push((other, child));
+        }
+    }
+    Ok(Some(found))
 }
 
 fn parent(entry: &Entry) -> Option<TaskId> {

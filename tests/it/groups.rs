@@ -66,9 +66,19 @@ fn what_is_given_back_is_the_whole_group() {
 fn why_status_and_next_agree_about_whose_turn_it_is() {
     let sandbox = group("Ready for Plan");
     sandbox.write_task("b", "title = 'b'\nparent = 'p'\nstate = 'Human Needed'\n");
-    assert!(sandbox.ralph(&["why", "a"]).ok().contains("is waiting for its group: b"));
+    assert!(sandbox.ralph(&["why", "a"]).ok().contains("a waits for b (Human Needed)"));
     assert_eq!(sandbox.ralph(&["next", "--role", "builder"]).code, 5);
     let queues = sandbox.ralph(&["status", "--json"]).json()["ready"].clone();
     assert_eq!(queues[1]["count"], 0, "{queues}");
     assert_eq!(sandbox.ralph(&["position", "a", "--json"]).json()["convergence"]["recommendation"], "escalate");
+}
+
+#[test]
+fn the_feedback_on_a_group_is_with_its_primary_whoever_is_asked() {
+    let sandbox = group("In Review");
+    // The index is written first, so that one task is read through it.
+    sandbox.ralph(&["ls"]).ok();
+    for asked in ["a", "b"] {
+        assert_eq!(sandbox.ralph(&["feedback", asked, "--json"]).json()["task"], "a", "{asked}");
+    }
 }

@@ -197,9 +197,7 @@ fn effects(ws: &Workspace, new: &[Task]) -> Result<Vec<Change>, Failure> {
     tasks.extend(new.iter().cloned());
     let board = Board::new(tasks, Vec::new(), Vec::new());
     let ids: Vec<TaskId> = new.iter().map(|task| task.id.clone()).collect();
-    if let Some((task, cycle)) = Links::new(&board).cycle_through_any(&ids) {
-        return Err(crate::board::Refusal::Cycle { task, cycle }.into());
-    }
+    Links::new(&board).refuse_cycles(&ids)?;
     let changes = board.parents_over(&ids, ws.rules());
     Ok(changes.into_iter().filter(|change| !ids.contains(change.task())).collect())
 }

@@ -8,6 +8,9 @@ impl From<Refusal> for Failure {
         let message = refusal.to_string();
         match refusal {
             Refusal::Cycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
+            Refusal::ParentCycle { .. } => {
+                Self::refused(Code::Cycle, message).hint(Hint::step("choose another parent"))
+            }
             Refusal::Needed { .. } => {
                 Self::refused(Code::Needed, message).hint(Hint::option("--force", "to remove the task and these links"))
             }
@@ -75,18 +78,28 @@ impl Failure {
             Refusal::Oversized { .. } => Self::refused(Code::Oversized, message).hint(Hint::step("split it first")),
             Refusal::SmallEnough { .. } => Self::refused(Code::SmallEnough, message)
                 .hint(Hint::step("if it is larger than estimated, set a larger estimate first")),
-            Refusal::NotPrimary { .. } => Self::refused(Code::NotPrimary, message),
-            Refusal::NotConverged { .. } => Self::refused(Code::NotConverged, message),
             Refusal::AheadOfChildren { .. } => {
                 Self::refused(Code::AheadOfChildren, message).hint(Hint::step("finish the children first"))
             }
-            Refusal::GroupCycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
             Refusal::NotAGate { .. } => Self::refused(Code::NotAGate, message),
             Refusal::Finished { .. } => Self::refused(Code::Finished, message),
             Refusal::NotIntake { .. } | Refusal::NotStart { .. } => {
                 Self::refused(Code::NotAllowed, message).hint(Hint::Workflow)
             }
             Refusal::Unclaimed { .. } => Self::refused(Code::Unclaimed, message),
+            other => Self::from_group(other, message),
+        }
+    }
+
+    /// Refusals because of the other members of a group.
+    fn from_group(refusal: &Refusal, message: String) -> Self {
+        match refusal {
+            Refusal::NotPrimary { .. } => Self::refused(Code::NotPrimary, message),
+            Refusal::NotConverged { for_person: true, .. } => Self::refused(Code::NotConverged, message)
+                .hint(Hint::step("a person has to move or cancel what was handed to one")),
+            Refusal::NotConverged { .. } => Self::refused(Code::NotConverged, message)
+                .hint(Hint::step("move those to the same state first, or out of the group")),
+            Refusal::GroupCycle { .. } => Self::refused(Code::Cycle, message).hint(Hint::Unblock),
             other => Self::from_actor(other, message),
         }
     }

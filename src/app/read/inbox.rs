@@ -187,7 +187,7 @@ fn of_task(ws: &Workspace, task: &Task, failed: Option<String>, claimed: bool) -
 }
 
 fn has_branch(ws: &Workspace, id: &TaskId) -> Result<bool, Failure> {
-    Ok(ws.repository.has_branch(&place(ws, &ws.around(id)?, id)?.branch))
+    Ok(ws.repository.has_branch(&place(ws, &ws.family(id)?, id)?.branch))
 }
 
 /// The item of a task that was handed to a person, with its question if there is one.

@@ -41,6 +41,15 @@ pub fn advance(ws: &Workspace, id: &TaskId, typed: &str, force: bool) -> Result<
     Ok(Advanced { to: target, moved: advance.moved, skipped })
 }
 
+/// Why a task would be left out if it was moved forward together with others; `None` if it would not. `typed` is a state in any
+/// spelling.
+pub fn advance_hold(ws: &Workspace, id: &TaskId, typed: &str) -> Result<Option<String>, Failure> {
+    let board = ws.family(id)?;
+    let at = board.index_of(id).ok_or_else(|| crate::app::workspace::open::missing(ws, &board, id))?;
+    let target = &ws.flow().find_state(board.tasks()[at].kind, typed)?.name;
+    Ok(board.holds_back(at, target, ws.rules(), &ws.actor()?, false))
+}
+
 /// The children that cannot be closed because a branch of theirs is not merged, each with the reason.
 fn not_merged(ws: &Workspace, board: &Board, parent: usize, to: &StateName) -> BTreeMap<TaskId, String> {
     let links = Links::new(board);

@@ -66,7 +66,7 @@ pub struct Replied {
 
 /// The open points, oldest first. Feedback on a group is kept with its primary.
 pub fn feedback(ws: &Workspace, id: &TaskId) -> Result<Feedback, Failure> {
-    let task = place(ws, &ws.around(id)?, id)?.task;
+    let task = place(ws, &ws.family(id)?, id)?.task;
     let points = points(&ws.notes(&task)?);
     Ok(Feedback { task, points })
 }

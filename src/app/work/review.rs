@@ -73,7 +73,7 @@ pub fn reject(ws: &Workspace, id: &TaskId, why: &str, comments: &[LineComment]) 
 
 /// Refuses a comment on a line that exists neither in the task's worktree nor in the main worktree.
 fn refuse_misplaced(ws: &Workspace, id: &TaskId, comments: &[LineComment]) -> Result<(), Failure> {
-    let own = place(ws, &ws.around(id)?, id)?.path;
+    let own = place(ws, &ws.family(id)?, id)?.path;
     for comment in comments {
         // A comment may be on a line that the work removes, which only main has.
         let lines =

@@ -7,7 +7,7 @@ use crate::app::work::admit::admit;
 use crate::app::work::moves::carry_out;
 use crate::app::workspace::open::missing;
 use crate::app::{Code, Failure, Hint, Workspace};
-use crate::board::{Assignment, Board, Change, Goal, Links, Place, Refusal, Request};
+use crate::board::{Assignment, Board, Change, Goal, Links, Place, Request};
 use crate::task::{Estimate, Key, Kind, StateName, Task, TaskId, Value};
 use crate::workflow::Intent;
 
@@ -178,10 +178,7 @@ impl<'a> Family<'a> {
         let mut tasks = self.board.after(changes).into_tasks();
         tasks.extend(new);
         let board = Board::new(tasks, Vec::new(), Vec::new());
-        match Links::new(&board).cycle_through_any(&ids) {
-            Some((task, cycle)) => Err(Refusal::Cycle { task, cycle }.into()),
-            None => Ok(()),
-        }
+        Ok(Links::new(&board).refuse_cycles(&ids)?)
     }
 }
 

@@ -15,12 +15,14 @@ use crate::app::workspace::remote::LostMove;
 use crate::app::workspace::session::{ClientSession, TakenFor};
 use crate::app::workspace::sub_agents;
 use crate::app::{Code, Failure, Hint};
-use crate::board::{Actor, ActorKind, Board, EventKind, Named, RefError, Rules, resolve, resolve_exact, unmarked};
+use crate::board::{
+    Actor, ActorKind, Board, EventKind, Named, RefError, Rules, issue_number, resolve, resolve_exact, unmarked,
+};
 use crate::config::{OnRule, Settings};
 use crate::fs;
 use crate::git::Repository;
 use crate::store::{Line, Note, Store, TaskFile};
-use crate::task::{ParseError, Problem, TaskId, Worker};
+use crate::task::{ParseError, Problem, Task, TaskId, Worker};
 use crate::workflow::Workflow;
 
 /// The options for opening a workspace.
@@ -396,7 +398,7 @@ impl Workspace {
                 return Ok(id);
             }
         }
-        self.resolved(|prefix, all| resolve(typed, prefix, all))
+        self.resolved(typed, resolve)
     }
 
     /// Finds exactly one task, by its complete id or the number of its issue.
@@ -406,22 +408,38 @@ impl Workspace {
         if let Some(id) = whole.filter(|id| self.store.exists(id) || self.store.is_archived(id)) {
             return Ok(id);
         }
-        self.resolved(|prefix, all| resolve_exact(typed, prefix, all))
+        self.resolved(typed, resolve_exact)
     }
 
     fn resolved(
         &self,
-        resolve: impl FnOnce(&str, &[Named<'_>]) -> Result<TaskId, RefError>,
+        typed: &str,
+        resolve: impl FnOnce(&str, &str, &[Named<'_>]) -> Result<TaskId, RefError>,
     ) -> Result<TaskId, Failure> {
         let board = self.board()?;
+        let archived = self.archived_issue(typed, &board)?;
+        let archived = archived.iter().map(|task| Named {
+            id: &task.id,
+            title: &task.title,
+            number: task.github.as_ref().map(|link| link.number),
+        });
         let tasks = board.tasks().iter().map(|task| Named {
             id: &task.id,
             title: &task.title,
             number: task.github.as_ref().map(|link| link.number),
         });
         let broken = board.broken().iter().map(|broken| Named { id: &broken.id, title: "(unreadable)", number: None });
-        let all: Vec<Named<'_>> = tasks.chain(broken).collect();
-        Ok(resolve(self.settings.text("board.prefix"), &all)?)
+        let all: Vec<Named<'_>> = tasks.chain(broken).chain(archived).collect();
+        Ok(resolve(typed, self.settings.text("board.prefix"), &all)?)
+    }
+
+    /// The archived task that mirrors the issue with this number, unless a task on the board does.
+    fn archived_issue(&self, typed: &str, board: &Board) -> Result<Option<Task>, Failure> {
+        let is = |task: &Task, number: u64| task.github.as_ref().is_some_and(|link| link.number == number);
+        let wanted = issue_number(typed).filter(|number| !board.tasks().iter().any(|task| is(task, *number)));
+        let Some(number) = wanted.filter(|_| self.at.is_none()) else { return Ok(None) };
+        let tasks = self.store.archived_ids()?.into_iter().filter_map(|id| self.store.load_archived(&id).ok());
+        Ok(tasks.map(|file| file.task).find(|task| is(task, number)))
     }
 
     /// For links that are to be removed: their task may not exist any more.

@@ -28,6 +28,9 @@ impl<'a> Case<'a> {
         self.refuse_finished()?;
         let own = self.own_claim();
         let renews = own.is_some_and(|own| own.command.as_ref() == Some(&command.name));
+        if command.group && !renews && !self.insists(request.force) {
+            self.refuse_holder_ahead()?;
+        }
         let enters = command.lock.as_ref().filter(|lock| **lock != self.task.state);
         let admission = match enters {
             // A claim that is renewed stays, even if the task has become blocked since.
@@ -46,6 +49,20 @@ impl<'a> Case<'a> {
             }
         };
         self.taken(admission, request)
+    }
+
+    /// Refuses shared work on a member that follows its group while another worker holds the members ahead: the group has one
+    /// worktree.
+    fn refuse_holder_ahead(&self) -> Result<(), Refusal> {
+        let place = |task: &Task| self.rules.flow.position(task.kind, &task.state);
+        let Ok(group) = self.board.group_of(self.at, self.links, self.rules) else { return Ok(()) };
+        let mut ahead =
+            group.members.iter().map(|&at| &self.board.tasks()[at]).filter(|task| place(task) > place(self.task));
+        let held = |task: &Task| {
+            let claim = self.board.claim(&task.id).filter(|claim| claim.live && !claim.is_of(&self.actor.worker))?;
+            Some(Refusal::held(&task.id, claim))
+        };
+        ahead.find_map(held).map_or(Ok(()), Err)
     }
 
     /// A claim without a command leaves the state as it is, unless the workflow names a state for claimed tasks.

@@ -534,6 +534,47 @@ fn a_group_is_planned_once_on_its_first_member_when_all_are_there() {
     assert!(!alone.along.iter().any(|(task, _)| *task == id("a")), "without an atomic parent there is no group");
 }
 
+#[test]
+fn members_wait_for_those_behind_them_and_go_on_without_those_ahead() {
+    let asked = |board: &Board, who: &str, actor_name: &str, command: &str, goal: Goal| {
+        let task = id(who);
+        let request = Request { command: Some(command), evidence: Evidence::Assumed, ..Request::new(&task, goal) };
+        board.admit(&rules(ReviewMode::Skip), &actor(actor_name), &request)
+    };
+    let waits = |states: [&str; 3]| {
+        let board = family(&[("a", states[0]), ("b", states[1]), ("c", states[2])], "Backlog", true);
+        match asked(&board, "b", "integrator", "merge", Goal::Intent(Intent::Complete)) {
+            Err(Refusal::NotConverged { waiting_for, for_person, .. }) => (waiting_for, for_person),
+            other => panic!("{states:?}: {other:?}"),
+        }
+    };
+    let behind = |name: &str, state: &str| vec![(id(name), StateName::new(state))];
+    assert_eq!(waits(["Human Needed", "In Review", "In Review"]), (behind("a", "Human Needed"), true));
+    assert_eq!(waits(["Backlog", "In Review", "In Review"]), (behind("a", "Backlog"), false));
+    assert_eq!(waits(["In Review", "In Review", "Ready for Plan"]), (behind("c", "Ready for Plan"), false));
+    // The primary is ahead: the first of those that follow acts for them.
+    let follows = family(&[("a", "In Review"), ("b", "Ready for Plan"), ("c", "Ready for Plan")], "Backlog", true);
+    let lock = |board: &Board, who: &str| asked(board, who, "builder", "plan", Goal::Intent(Intent::Lock));
+    let along = lock(&follows, "b").unwrap().along;
+    assert!(along.contains(&(id("c"), StateName::new("Plan in Progress"))), "{along:?}");
+    assert!(matches!(lock(&follows, "c"), Err(Refusal::NotPrimary { primary, .. }) if primary == id("b")));
+    assert!(matches!(lock(&follows, "a"), Err(Refusal::NotAllowed { .. })), "it is further already");
+}
+
+#[test]
+fn a_member_that_follows_is_not_taken_while_another_worker_holds_those_ahead() {
+    let lock = |who: &str| {
+        let board = family(&[("a", "In Progress"), ("b", "Ready for Plan")], "Backlog", true);
+        let board = board.with_claims(BTreeMap::from([(id("a"), claim("builder-1"))]));
+        let task = id("b");
+        let goal = Goal::Intent(Intent::Lock);
+        let request = Request { command: Some("plan"), evidence: Evidence::Assumed, ..Request::new(&task, goal) };
+        board.admit(&Rules { per_worker: 2, ..rules(ReviewMode::Skip) }, &actor(who), &request)
+    };
+    assert!(matches!(lock("builder-2"), Err(Refusal::Held { task, .. }) if task == id("a")));
+    assert_eq!(lock("builder-1").unwrap().claim, ClaimEffect::Taken);
+}
+
 /// Ends a command, as the holder of the task in `state` with these documents.
 fn end(mode: ReviewMode, who: &str, state: &str, to: &str, task: impl FnOnce(&mut Task)) -> Result<(), Refusal> {
     let id = TaskId::new("a").unwrap();

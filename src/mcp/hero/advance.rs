@@ -155,9 +155,7 @@ fn children(call: &Call<'_>, parent: &TaskId, target: &str) -> Result<Value, Fai
 
 /// Moves issues one by one. An issue that is refused does not stop the others.
 fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Failure> {
-    let flow = call.ws.flow();
-    let goal = flow.find_state(Kind::Issue, target)?;
-    let (beside, goal) = (goal.off, goal.name.clone());
+    let goal = call.ws.flow().find_state(Kind::Issue, target)?.name.clone();
     let (mut advanced, mut skipped, mut errors) = (Vec::new(), Vec::new(), Vec::new());
     for typed in issues {
         let found = call.find_exact(typed).and_then(|id| Ok(app::show(call.ws, &id)?.task));
@@ -168,21 +166,18 @@ fn named(call: &Call<'_>, issues: &[TaskRef], target: &str) -> Result<Value, Fai
                 continue;
             }
         };
-        let (number, id, here) = (number_of(&task), &task.id, task.state.clone());
-        if beside || flow.position(Kind::Issue, &here) >= flow.position(Kind::Issue, &goal) {
-            let reason = if flow.escalation() == Some(&here) {
-                "it was handed to a person".to_owned()
-            } else if beside && here != goal {
-                format!("{goal} is not ahead of {here}")
-            } else {
-                format!("it is already there ({here})")
-            };
-            skipped.push(json!({ "number": number, "id": id, "currentState": here, "reason": reason }));
-            continue;
-        }
-        match app::move_task(call.ws, id, goal.as_str(), None, false) {
-            Ok(moved) => {
+        let (number, id) = (number_of(&task), &task.id);
+        let held = app::advance_hold(call.ws, id, goal.as_str());
+        let moved = held.and_then(|reason| match reason {
+            Some(reason) => Ok(Err(reason)),
+            None => app::move_task(call.ws, id, goal.as_str(), None, false).map(Ok),
+        });
+        match moved {
+            Ok(Ok(moved)) => {
                 advanced.push(json!({ "number": number, "id": id, "fromState": moved.from, "toState": moved.to }));
+            }
+            Ok(Err(reason)) => {
+                skipped.push(json!({ "number": number, "id": id, "currentState": task.state, "reason": reason }));
             }
             Err(failure) => {
                 errors.push(json!({ "number": number, "id": id, "code": failure.code, "error": failure.message }));

@@ -160,7 +160,12 @@ fn warnings(call: &Call<'_>, args: &Args, found: &Upkeep) -> Vec<Value> {
         }
         let large = task.estimate.is_some_and(|size| ["M", "L", "XL"].contains(&size));
         if large && task.children.is_empty() && task.state != *flow.initial(Kind::Issue) {
-            warn("oversized_in_pipeline", "warning", format!("{} is too large and was not split", task.id), &[task]);
+            warn(
+                "oversized_in_pipeline",
+                "warning",
+                format!("{} is too large and has not been split", task.id),
+                &[task],
+            );
         }
     }
     all

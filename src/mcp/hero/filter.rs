@@ -14,7 +14,8 @@ use crate::task::TaskId;
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct IssueFilter {
-    /// analyst-triage, analyst-research, builder-planned, builder-active, review-queue, integrator-merge
+    /// analyst-triage, analyst-research, builder-planned, builder-active, review-queue, validator-review, integrator-merge: issues
+    /// without sub-issues
     profile: Option<String>,
     workflow_state: Many,
     estimate: Many,
@@ -97,6 +98,8 @@ impl IssueFilter {
         let hits: Option<BTreeSet<TaskId>> = hits.map(|hits| hits.into_iter().map(|hit| hit.task.id).collect());
         let mut tasks = app::list(ws, &asked.query(ws)?)?.tasks;
         tasks.retain(|task| keeps.admits(task) && hits.as_ref().is_none_or(|hits| hits.contains(&task.id)));
+        // A parent moves with its sub-issues, so it is no work for a role.
+        tasks.retain(|task| self.profile().is_none() || task.children.is_empty());
         // This board has no iterations.
         tasks.retain(|_| self.iteration.is_none());
         let total = tasks.len();
@@ -104,11 +107,13 @@ impl IssueFilter {
         Ok(Found { tasks, total })
     }
 
+    fn profile(&self) -> Option<&str> {
+        self.profile.as_deref().map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// The requested states. A named state has priority over that of the profile.
     fn states(&self) -> Result<Vec<String>, Failure> {
-        let Some(name) = self.profile.as_deref().map(str::trim).filter(|name| !name.is_empty()) else {
-            return Ok(self.workflow_state.0.clone());
-        };
+        let Some(name) = self.profile() else { return Ok(self.workflow_state.0.clone()) };
         let found = PROFILES.iter().find(|(profile, _)| profile.eq_ignore_ascii_case(name));
         let (_, state) = found.ok_or_else(|| {
             let all = PROFILES.map(|(name, _)| name).join(", ");

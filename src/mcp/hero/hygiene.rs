@@ -113,7 +113,15 @@ fn item(task: &TaskView, now: Timestamp) -> Value {
 }
 
 fn formatted(summary: &Value) -> String {
-    let rows = summary.as_object().into_iter().flatten().map(|(name, value)| format!("| {name} | {value} |"));
+    const CHECKS: [(&str, &str); 6] = [
+        ("Issues to archive", "archiveCandidateCount"),
+        ("Stale issues", "staleCount"),
+        ("Unassigned new issues", "orphanCount"),
+        ("Fields that are set (%)", "fieldCoveragePercent"),
+        ("States over their limit", "wipViolationCount"),
+        ("Possible duplicates", "duplicateCandidateCount"),
+    ];
+    let rows = CHECKS.map(|(label, key)| format!("| {label} | {} |", summary[key]));
     let head = ["# Project Hygiene".to_owned(), String::new(), "| Check | Count |".to_owned(), "|---|---:|".to_owned()];
     head.into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }

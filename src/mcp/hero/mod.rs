@@ -51,6 +51,9 @@ refusal contains a code and the next step. Read ralph://workflow for states and 
 /// ralph-hero's skills treat the children of any parent as one piece of work.
 const GROUPING: Grouping = Grouping::Siblings;
 
+/// Arguments that name the project, of which there is one here; the skills pass them everywhere.
+const PROJECT: [&str; 4] = ["owner", "repo", "projectNumber", "projectOwner"];
+
 /// No arguments that mean anything here.
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -107,4 +110,5 @@ where
     F: Fn(&Call<'_>, A) -> Result<Value, Failure> + Send + Sync + 'static,
 {
     Tool::new(name, nature, about, output, move |call: &Call<'_>, args: A| run(call, args).map_err(words::here))
+        .telling_ignored(&PROJECT)
 }

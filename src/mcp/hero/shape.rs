@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::app::{Board, Failure, GithubView, TaskView, Workspace};
+use crate::app::{self, Board, Failure, GithubView, TaskView, Workspace};
 use crate::mcp::reply;
 use crate::mcp::resources::task_uri;
 use crate::task::{Kind, StateName, TaskId};
@@ -89,13 +89,19 @@ impl<'a> Around<'a> {
         Ok(Self { ws, board: ws.board()? })
     }
 
-    /// The number of the issue that mirrors a task.
+    /// The number of the issue that mirrors a task on the board.
     pub fn issue(&self, id: &TaskId) -> Option<u64> {
         self.board.get(id).and_then(|task| task.github.as_ref()).map(|issue| issue.number)
     }
 
     pub fn number(&self, id: &TaskId) -> Value {
-        number(id, self.issue(id))
+        self.archived(id).map_or_else(|| number(id, self.issue(id)), |task| number_of(&task))
+    }
+
+    /// A task that is not among these, if it is archived.
+    fn archived(&self, id: &TaskId) -> Option<TaskView> {
+        let absent = self.board.get(id).is_none();
+        absent.then(|| app::show_without_moves(self.ws, id).ok()).flatten().map(|shown| shown.task)
     }
 
     pub fn state(&self, id: &TaskId) -> Option<&StateName> {
@@ -104,7 +110,8 @@ impl<'a> Around<'a> {
 
     /// A task as `{id, number, title}`.
     pub fn named(&self, id: &TaskId) -> Value {
-        let title = self.board.get(id).map(|task| &task.title);
+        let title = |task: TaskView| task.title;
+        let title = self.board.get(id).map(|task| task.title.clone()).or_else(|| self.archived(id).map(title));
         json!({ "id": id, "number": self.number(id), "title": title })
     }
 

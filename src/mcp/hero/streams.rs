@@ -100,12 +100,16 @@ fn shown(stream: &Stream, around: &Around<'_>) -> Value {
     })
 }
 
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 fn told(args: &Args, streams: Vec<Value>) -> Value {
     let (issues, found) = (args.issues.len(), streams.len());
     json!({
         "totalStreams": found,
         "totalIssues": issues,
         "streams": streams,
-        "rationale": format!("{issues} issues in {found} streams, by shared files and blockers"),
+        "rationale": format!("{} in {}, by shared files and blockers", counted(issues, "issue"), counted(found, "stream")),
     })
 }

@@ -98,6 +98,8 @@ struct SaveCall {
     priority: Field,
     /// The command to act for, with workflowState: ralph_triage, ralph_research …
     command: Option<String>,
+    /// Whether its sub-issues are planned, built and merged together
+    atomic: Option<bool>,
     #[schemars(skip)]
     #[serde(default)]
     iteration: Field,
@@ -145,8 +147,9 @@ pub fn save_issue() -> Tool {
                 return Err(Failure::usage(Code::NoIterations, message).hint(Hint::step("omit iteration")));
             }
             let to = destination(call, &task, &args)?;
+            let atomic = args.atomic.map(|atomic| format!("atomic={atomic}"));
             let asked = SaveAsk {
-                fields: fields(call, &args.fields())?,
+                fields: fields(call, &args.fields())?.into_iter().chain(atomic).collect(),
                 to,
                 command: args.command.clone(),
                 ..SaveAsk::default()
@@ -232,6 +235,9 @@ fn told(call: &Call<'_>, args: &SaveCall, saved: &Saved, id: &TaskId) -> Result<
     let lists = [("labels", &args.labels), ("assignees", &args.assignees)];
     for (key, list) in lists.iter().filter_map(|(key, list)| Some((*key, list.as_ref()?))) {
         changes.insert(key.into(), json!(list.0));
+    }
+    if let Some(atomic) = args.atomic {
+        changes.insert("atomic".into(), json!(atomic));
     }
     if args.iteration == Field::Cleared {
         changes.insert("iteration".into(), Value::Null);

@@ -448,3 +448,81 @@ fn a_child_that_another_session_holds_is_not_advanced() {
     let own = other.ok("advance_children", json!({ "number": epic_number, "targetState": "In Review" }));
     assert_eq!(own["advanced"].as_array().unwrap().len(), 2, "{free}: {own}");
 }
+
+/// The reasons of the issues that stay, by number.
+fn reason(done: &Value, number: &Value) -> String {
+    let rows = done["skipped"].as_array().unwrap();
+    let row = rows.iter().find(|row| row["number"] == *number).unwrap_or_else(|| panic!("{number}: {done}"));
+    row["reason"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_issue_that_nobody_has_started_is_not_closed_with_its_siblings() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    for atomic in ["", "atomic = true"] {
+        let (epic, epic_number) = hero.mirrored("Backlog", atomic);
+        let more = format!("parent = '{epic}'\nestimate = 'XS'");
+        let built = json!(hero.mirrored("In Review", &more).1);
+        let idle = json!(hero.mirrored("Backlog", &more).1);
+        let all = json!({ "parentNumber": epic_number, "targetState": "Done" });
+        let named = json!({ "issues": [idle], "targetState": "Done" });
+        for asked in [all, named] {
+            let done = hero.ok("advance_children", asked);
+            assert_eq!(reason(&done, &idle), "it has not reached In Review (Backlog)");
+            let moved = done["advanced"].as_array().unwrap().iter().map(|row| &row["number"]);
+            let stay = done["skipped"].as_array().unwrap().iter().map(|row| &row["number"]);
+            let both: Vec<&Value> = moved.filter(|number| stay.clone().any(|other| other == *number)).collect();
+            assert_eq!(both, [&Value::Null; 0], "{done}");
+        }
+        let expected = if atomic.is_empty() { "Done" } else { "In Review" };
+        assert_eq!(states(&mut hero, &[built, idle]), [expected, "Backlog"]);
+        sandbox.ralph(&["advance", &epic, "--children", "--to", "done"]).ok();
+        assert_eq!(sandbox.ralph(&["task", "show", &epic, "--json"]).json()["state"], "Backlog");
+    }
+}
+
+#[test]
+fn members_wait_for_the_one_that_a_person_has_and_are_told_so() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let parts = members_in(&hero, "In Review");
+    hero.state(&parts[0], "__ESCALATE__", "ralph_merge");
+    for part in &parts[1..] {
+        let (code, said) = hero.refused("update_workflow_state", json!({ "number": part, "state": "Done" }));
+        assert_eq!(code, "not-converged", "{said}");
+        assert!(said.contains("(Human Needed)") && said.contains("a person has to move or cancel"), "{said}");
+    }
+}
+
+#[test]
+fn a_late_child_is_named_as_the_one_that_the_group_waits_for() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, _) = hero.mirrored("Backlog", "atomic = true");
+    let more = format!("parent = '{epic}'\nestimate = 'XS'");
+    sandbox.write_task("late", format!("title = 'Late'\nstate = 'Ready for Plan'\n{more}\n"));
+    let parts: Vec<Value> = (0..2).map(|_| json!(hero.mirrored("In Review", &more).1)).collect();
+    for part in &parts {
+        let (code, said) = hero.refused("update_workflow_state", json!({ "number": part, "state": "Done" }));
+        assert_eq!(code, "not-converged", "{said}");
+        assert!(said.contains("waits for late (Ready for Plan)"), "{said}");
+    }
+    // It follows the others, although it is not the primary, or although it is.
+    assert_eq!(hero.state(&json!("late"), "__LOCK__", "ralph_plan")["newState"], "Plan in Progress");
+}
+
+#[test]
+fn a_work_state_without_a_claim_is_not_called_claimed() {
+    let sandbox = Sandbox::new();
+    let mut hero = Hero::new(&sandbox, &[]);
+    let (epic, epic_number) = hero.mirrored("Backlog", "");
+    let left = json!(hero.mirrored("Research in Progress", &format!("parent = '{epic}'")).1);
+    for asked in [
+        json!({ "parentNumber": epic_number, "targetState": "Ready for Plan" }),
+        json!({ "issues": [left], "targetState": "Ready for Plan" }),
+    ] {
+        let done = hero.ok("advance_children", asked);
+        assert_eq!(reason(&done, &left), "it is in a work state, but not claimed (Research in Progress)");
+    }
+}

@@ -1,5 +1,6 @@
 //! `ralph mcp --profile ralph-hero`: the calls that ralph-hero's skills make, on a local board.
 
+mod answers;
 mod groups;
 mod reports;
 mod skills;
@@ -386,7 +387,7 @@ fn children_are_advanced_and_those_that_stay_say_why() {
         let row = skipped.iter().find(|row| row["number"] == number).unwrap();
         row["reason"].as_str().unwrap().to_owned()
     };
-    assert!(reason(&there).contains("already there") && reason(&human).contains("Human Needed"), "{done}");
+    assert!(reason(&there).contains("already in Ready for Plan") && reason(&human).contains("Human Needed"), "{done}");
     assert_eq!(done["errors"], json!([]));
     let named =
         hero.ok("advance_children", json!({ "issues": [behind, human, 9999], "targetState": "Ready for Plan" }));

@@ -67,7 +67,7 @@ fn hygiene_finds_what_stands_still_lacks_fields_or_is_there_twice() {
     let counts = ["archiveCandidateCount", "staleCount", "orphanCount", "wipViolationCount", "duplicateCandidateCount"];
     assert_eq!(counts.map(|name| summary[name].as_u64().unwrap()), [1, 4, 3, 1, 1], "{found}");
     assert_eq!(summary["fieldCoveragePercent"], 80);
-    assert!(found["formatted"].as_str().unwrap().contains("| staleCount | 4 |"), "{found}");
+    assert!(found["formatted"].as_str().unwrap().contains("| Stale issues | 4 |"), "{found}");
     let later = hero.ok("project_hygiene", json!({}));
     assert_eq!(
         (&later["summary"]["staleCount"], &later["wipViolations"]),

@@ -80,7 +80,7 @@ research | update_workflow_state | {"number": "$C", "state": "__COMPLETE__", "co
 hero | check_convergence | {"number": "$A", "targetState": "Ready for Plan"} | /converged=true; /recommendation=proceed
 hero | detect_work_streams | {"issues": ["$A", "$B", "$C"]} | /totalStreams=1; /totalIssues=3; /streams/0/primaryIssue=$LEAST
 hero | detect_work_streams | {"issues": [{"number": "$A", "files": ["a"], "blockedBy": []}, {"number": "$B", "files": ["b"], "blockedBy": []}]} | /totalStreams=2
-plan | list_issues | {"owner": "o", "repo": "r", "profile": "builder-planned", "limit": 50} | /totalCount=4
+plan | list_issues | {"owner": "o", "repo": "r", "profile": "builder-planned", "limit": 50} | /totalCount=3
 plan | get_issue | {"number": "$A"} | /group/members/1/workflowState=Ready for Plan; /comments/0/body=*Research Document*
 plan | update_workflow_state | {"number": "$A", "state": "__LOCK__", "command": "ralph_plan"} | /newState=Plan in Progress
 plan | update_workflow_state | {"number": "$B", "state": "__LOCK__", "command": "ralph_plan"} | /newState=Plan in Progress
@@ -95,7 +95,7 @@ plan | update_workflow_state | {"number": "$B", "state": "__COMPLETE__", "comman
 plan | create_comment | {"number": "$C", "body": "## Group Implementation Plan\n\n$PLAN\n\nPhase 3 of 3."} | /artifact/linked=true
 plan | update_workflow_state | {"number": "$C", "state": "__COMPLETE__", "command": "ralph_plan"} | /newState=Plan in Review
 hero | detect_pipeline_position | {"number": "$A"} | /phase=HUMAN_GATE; /remainingPhases=[]; /convergence/recommendation=proceed
-review | list_issues | {"profile": "validator-review", "orderBy": "priority", "limit": 1} | /totalCount=4; /filteredCount=1
+review | list_issues | {"profile": "validator-review", "orderBy": "priority", "limit": 1} | /totalCount=3; /filteredCount=1
 review | get_issue | {"number": "$A"} | /workflowState=Plan in Review
 review | update_workflow_state | {"number": "$A", "state": "__LOCK__", "command": "ralph_review"} | refused=no-intent
 review | write | critique $A | $K

@@ -57,7 +57,7 @@ fn no_branch(ws: &Workspace, board: &Board, id: &TaskId, branch: &str) -> Failur
     let merges = |line: &Line| line.verb == "merge" && line.touches(id);
     match ws.journal().is_ok_and(|journal| journal.iter().any(merges)) {
         true => Failure::refused(Code::NoBranch, format!("{id} is {}: {branch} was merged and removed", task.state))
-            .hint(Hint::shell(&format!("git log -p --first-parent --grep ({id})"), "to see what was merged")),
+            .hint(Hint::shell(&format!("git log -p --first-parent --grep {id}"), "to see what was merged")),
         false => Failure::refused(Code::NoBranch, format!("{id} is {} and has no branch {branch}", task.state)),
     }
 }

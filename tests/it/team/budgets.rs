@@ -50,7 +50,10 @@ fn a_task_that_has_used_its_budget_goes_to_a_person_and_others_go_on() {
     assert!(inbox.contains("budget.task is used up (2 of 2 runs)"), "{inbox}");
     assert!(inbox.contains("ralph config set budget.task") && inbox.contains("ralph runs retry"), "{inbox}");
     let summary = squad.ralph(&["team", &bad]);
-    assert!(summary.code == 1 && summary.stdout.contains("budget.task is used up (2 of 2 runs): raise it"), "{summary}");
+    assert!(
+        summary.code == 1 && summary.stdout.contains("budget.task is used up (2 of 2 runs): raise it"),
+        "{summary}"
+    );
     squad.settings("[budget]\ntask = \"9 runs\"");
     let inbox = squad.ralph(&["inbox"]).ok();
     assert!(inbox.contains("research") && inbox.contains("`ralph answer"), "{inbox}");

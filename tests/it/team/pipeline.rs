@@ -292,7 +292,7 @@ fn a_person_who_wants_to_review_merges_everything_that_a_team_builds() {
     assert_eq!(squad.state(&ids[0]), "In Review");
     squad.ralph(&["reject", &ids[0], "say hello, too"]).ok();
     assert_eq!(squad.ralph(&["team", &ids[0]]).code, 1);
-    assert_eq!(squad.outcomes(&ids[0]), ["triage done", "implement done", "implement done"]);
+    assert_eq!(squad.outcomes(&ids[0]), ["triage done", "implement done", "pr done", "implement done"]);
     squad.ralph(&["merge", &ids[0]]).ok();
     assert_eq!(squad.state(&ids[0]), "Done");
     assert_eq!(squad.ralph(&["team", "--ready"]).code, 1);

@@ -69,7 +69,7 @@ pub use agents::team::{
     team,
 };
 pub use agents::worker::{
-    Launch, RetryDone, StopAsked, Worked, WorkerAsk, WorkerEvent, can_retry, retry, stop_run, work,
+    Launch, RetryDone, StopAsked, WorkEnd, Worked, WorkerAsk, WorkerEvent, can_retry, retry, stop_run, work,
 };
 pub use deliver::merge::{MergeStep, Merged, merge};
 pub use deliver::pr::{PrStep, PullRequested, pull_request};

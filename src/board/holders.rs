@@ -34,6 +34,15 @@ impl Board {
         Ok(())
     }
 
+    /// Why a worker cannot get a task in the near future, if it cannot: as many tasks are claimed under its name, or in
+    /// its role, as may be, and no process holds these claims. A claim that a process holds ends with its run.
+    pub fn kept_out(&self, rules: &Rules, worker: &Worker) -> Option<Refusal> {
+        let refusal = self.refuse_too_many(rules, worker).err()?;
+        let role = rules.role_of(worker);
+        let is_held = |claim: &Claim| claim.live && claim.held && rules.role_of(&claim.worker) == role;
+        (!self.claims().values().any(is_held)).then_some(refusal)
+    }
+
     /// The changes that release a task: it leaves its lock state together with the members of its group that were locked with it,
     /// and it loses its owner.
     pub fn give_back(&self, id: &TaskId, worker: Option<&Worker>, rules: &Rules) -> Option<Return> {

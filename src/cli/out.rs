@@ -169,8 +169,11 @@ impl Out {
             return;
         }
         self.say(&format!("{} {}", paint(style::ERROR, "error:"), failure.message));
-        for cause in &failure.causes {
-            self.say(&format!("  because {cause}"));
+        if failure.has_output() {
+            self.say("output:");
+            failure.causes.iter().for_each(|line| self.say(&format!("  {line}")));
+        } else {
+            failure.causes.iter().for_each(|cause| self.say(&format!("  because {cause}")));
         }
         for line in failure.hints.iter().flat_map(words::hint) {
             self.say(&format!("{} {line}", paint(style::HINT, "hint:")));

@@ -96,7 +96,7 @@ pub const SPECS: &[Spec] = &[
         key: "budget.day",
         shape: ValueShape::Budget,
         default: "",
-        about: "how much agents can use on this machine per day: $20, \"5M tokens\" or \"50 runs\"; if empty, no limit",
+        about: "how much agents can use in this clone per day: $20, \"5M tokens\" or \"50 runs\"; if empty, no limit",
     },
     Spec {
         key: "budget.task",

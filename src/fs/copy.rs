@@ -1,7 +1,7 @@
 //! Copies files, folders and links. Nothing is overwritten, and no link is followed.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{FsError, named, refuse_outside};
@@ -13,15 +13,30 @@ const MOST_THREADS: usize = 4;
 /// Copies a file, a link, or a folder with its content to a path that does not exist yet, and returns the number of files and
 /// links. Folders that are repositories are left out. Where the file system supports it, copies share their blocks.
 pub fn copy_tree(from: &Path, to: &Path) -> Result<usize, FsError> {
-    copy_but(from, to, &|folder| folder.join(".git").exists())
+    copy_linked(from, to, &|_| true)
+}
+
+/// The same. A relative link that leads out of the tree keeps its text if `stays` is true for its target; otherwise it
+/// is made absolute, so that it has the same target as before.
+pub fn copy_linked(from: &Path, to: &Path, stays: &dyn Fn(&Path) -> bool) -> Result<usize, FsError> {
+    copy_but(from, to, &is_repository, stays)
+}
+
+/// Whether a folder is a git repository, a worktree or a submodule.
+pub fn is_repository(folder: &Path) -> bool {
+    folder.join(".git").exists()
 }
 
 /// The same, without the folders for which `left_out` is true.
-fn copy_but(from: &Path, to: &Path, left_out: &dyn Fn(&Path) -> bool) -> Result<usize, FsError> {
+fn copy_but(
+    from: &Path,
+    to: &Path,
+    left_out: &dyn Fn(&Path) -> bool,
+    stays: &dyn Fn(&Path) -> bool,
+) -> Result<usize, FsError> {
     named("copy to", to, refuse_outside(to.parent().unwrap_or(to)))?;
-    let mut files = Vec::new();
-    let walk = walkdir::WalkDir::new(from).into_iter();
-    for entry in walk.filter_entry(|entry| !entry.file_type().is_dir() || !left_out(entry.path())) {
+    let (mut files, mut links) = (Vec::new(), 0);
+    for entry in walk(from).filter_entry(|entry| !entry.file_type().is_dir() || !left_out(entry.path())) {
         let entry = named("copy", from, entry.map_err(io::Error::from))?;
         let target = match entry.path().strip_prefix(from) {
             Ok(rest) if !rest.as_os_str().is_empty() => to.join(rest),
@@ -29,12 +44,41 @@ fn copy_but(from: &Path, to: &Path, left_out: &dyn Fn(&Path) -> bool) -> Result<
         };
         if entry.file_type().is_dir() {
             named("create the folder", &target, std::fs::create_dir(&target))?;
+        } else if entry.file_type().is_symlink() {
+            named("copy", entry.path(), copy_link(entry.path(), &target, from, stays))?;
+            links += 1;
         } else {
             files.push((entry.into_path(), target));
         }
     }
     copy_all(&files)?;
-    Ok(files.len())
+    Ok(files.len() + links)
+}
+
+/// Walks a tree without following any link, also not one at its root.
+fn walk(root: &Path) -> walkdir::IntoIter {
+    walkdir::WalkDir::new(root).follow_root_links(false).into_iter()
+}
+
+fn copy_link(link: &Path, to: &Path, tree: &Path, stays: &dyn Fn(&Path) -> bool) -> io::Result<()> {
+    let (text, target) = (std::fs::read_link(link)?, target_of(link)?);
+    let is_inside = link != tree && target.starts_with(tree);
+    let text = if text.is_absolute() || is_inside || stays(&target) { text } else { target };
+    files::symlink_to(text.as_os_str().as_encoded_bytes(), to)
+}
+
+/// The absolute target of a link, which may not exist.
+fn target_of(link: &Path) -> io::Result<PathBuf> {
+    let text = std::fs::read_link(link)?;
+    let mut target = PathBuf::new();
+    for part in link.parent().unwrap_or(Path::new("")).join(text).components() {
+        match part {
+            Component::ParentDir => drop(target.pop()),
+            Component::CurDir => {}
+            part => target.push(part),
+        }
+    }
+    Ok(target)
 }
 
 /// Copies files with several threads.
@@ -55,16 +99,11 @@ fn copy_all(files: &[(PathBuf, PathBuf)]) -> Result<(), FsError> {
 }
 
 fn copy_one(from: &Path, to: &Path) -> io::Result<()> {
-    let kind = std::fs::symlink_metadata(from)?.file_type();
-    if kind.is_symlink() {
-        let target = std::fs::read_link(from)?;
-        files::symlink_to(target.as_os_str().as_encoded_bytes(), to)
-    } else if kind.is_file() {
+    match std::fs::symlink_metadata(from)?.file_type().is_file() {
         // `copy` shares the blocks on Btrfs, XFS and APFS.
-        std::fs::copy(from, to).map(|_| ())
-    } else {
+        true => std::fs::copy(from, to).map(|_| ()),
         // A copied socket or pipe would be useless: it belongs to a running program.
-        Ok(())
+        false => Ok(()),
     }
 }
 
@@ -85,7 +124,12 @@ pub fn move_tree(from: &Path, to: &Path) -> Result<(), FsError> {
 
 /// Like [`copy_tree`], but including folders that are repositories.
 fn copy_whole(from: &Path, to: &Path) -> Result<usize, FsError> {
-    copy_but(from, to, &|_| false)
+    copy_but(from, to, &|_| false, &|_| true)
+}
+
+/// Whether a folder is a repository or contains one.
+pub fn has_repository(folder: &Path) -> bool {
+    walk(folder).flatten().any(|entry| entry.file_type().is_dir() && is_repository(entry.path()))
 }
 
 /// Makes a link to a file or folder at a path that does not exist yet.
@@ -97,16 +141,19 @@ pub fn link_to(target: &Path, path: &Path) -> Result<(), FsError> {
     named("link", path, link())
 }
 
-/// Whether everything in `here` is also in `there`, with the same content. A link from `here` to `there` counts as the same.
+/// Whether everything in `here` is also in `there`, with the same content. A link from `here` to `there`, or one with the
+/// same target, counts as the same.
 pub fn holds_nothing_new(here: &Path, there: &Path) -> bool {
     let same = |entry: walkdir::DirEntry| {
         let rest = entry.path().strip_prefix(here).unwrap_or(Path::new(""));
         let other = if rest.as_os_str().is_empty() { there.to_owned() } else { there.join(rest) };
         let kind = entry.file_type();
         if kind.is_symlink() {
-            let target = std::fs::read_link(entry.path()).ok();
-            return target.is_some()
-                && (target.as_deref() == Some(&other) || target == std::fs::read_link(&other).ok());
+            let (text, target) = (std::fs::read_link(entry.path()).ok(), target_of(entry.path()).ok());
+            return text.is_some()
+                && (target.as_ref() == Some(&other)
+                    || text == std::fs::read_link(&other).ok()
+                    || target == target_of(&other).ok());
         }
         let Ok(meta) = std::fs::symlink_metadata(&other) else { return false };
         if kind.is_dir() {
@@ -115,7 +162,7 @@ pub fn holds_nothing_new(here: &Path, there: &Path) -> bool {
         let sizes = meta.is_file() && entry.metadata().is_ok_and(|own| own.len() == meta.len());
         sizes && super::read(entry.path()).ok().flatten() == super::read(&other).ok().flatten()
     };
-    walkdir::WalkDir::new(here).into_iter().all(|entry| entry.is_ok_and(same))
+    walk(here).all(|entry| entry.is_ok_and(same))
 }
 
 #[cfg(test)]
@@ -139,6 +186,29 @@ mod tests {
         assert_eq!(std::fs::read_to_string(to.join("a/b.txt")).unwrap(), "b");
         assert_eq!(std::fs::read_link(to.join("link")).unwrap(), Path::new("a/b.txt"));
         assert!(!to.join("nested").exists());
+    }
+
+    #[test]
+    fn a_copied_link_has_the_same_target_as_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("deep/er/to"));
+        write(&folder.path().join("shared/x"), "x");
+        write(&from.join("a/b.txt"), "b");
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        for (text, name) in [("../../shared", "out"), ("b.txt", "in"), ("../../known", "stays"), ("../../gone", "gone")]
+        {
+            files::symlink_to(text.as_bytes(), &from.join("a").join(name)).unwrap();
+        }
+        let known = folder.path().join("known");
+        assert_eq!(copy_linked(&from, &to, &|target| target == known).unwrap(), 5);
+        let text = |name: &str| std::fs::read_link(to.join("a").join(name)).unwrap();
+        assert_eq!(text("out"), folder.path().join("shared"));
+        assert_eq!((text("in"), text("stays")), ("b.txt".into(), "../../known".into()));
+        assert_eq!(text("gone"), folder.path().join("gone"));
+        assert!(holds_nothing_new(&to, &from), "a link with the same target is not new");
+        // The link itself, not what it leads to.
+        assert_eq!(copy_linked(&from.join("a/out"), &folder.path().join("link"), &|_| false).unwrap(), 1);
+        assert_eq!(std::fs::read_link(folder.path().join("link")).unwrap(), folder.path().join("shared"));
     }
 
     #[test]

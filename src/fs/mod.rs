@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-pub use copy::{copy_tree, holds_nothing_new, link_to, move_tree};
+pub use copy::{copy_linked, copy_tree, has_repository, holds_nothing_new, is_repository, link_to, move_tree};
 pub use door::keep_within;
 use door::{Spot, refuse_outside, to_read};
 

@@ -9,6 +9,7 @@ mod integrate;
 mod locks;
 mod merge;
 mod network;
+mod patterns;
 mod program;
 mod progress;
 mod remote;

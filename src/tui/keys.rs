@@ -153,7 +153,9 @@ fn on_item(kind: InboxKind) -> Vec<Offered> {
         InboxKind::Plan => vec![letter('y', "y", "approve"), back],
         InboxKind::Work | InboxKind::Merge => vec![letter('M', "M", "merge"), back],
         InboxKind::Question | InboxKind::HumanNeeded | InboxKind::Attention => vec![letter('s', "s", "answer")],
-        InboxKind::Conflict | InboxKind::StaleClaim | InboxKind::Problem => Vec::new(),
+        InboxKind::Conflict | InboxKind::StaleClaim | InboxKind::Budget | InboxKind::Trust | InboxKind::Problem => {
+            Vec::new()
+        }
     }
 }
 

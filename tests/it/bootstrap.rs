@@ -84,6 +84,82 @@ fn folders_can_be_links_that_git_does_not_see_and_removal_does_not_follow() {
     assert!(!folder.join(".env").exists());
 }
 
+/// A project with packages in source folders, of which git sees nothing but ignored files.
+fn monorepo(how: &str) -> Sandbox {
+    let sandbox = node_project();
+    write(&sandbox, "apps/web/node_modules/p/index.js", "p\n");
+    write(&sandbox, "apps/web/node_modules/p/node_modules/q/index.js", "q\n");
+    write(&sandbox, "node_modules/vendored/repo/.git/HEAD", "ref: refs/heads/main\n");
+    write(&sandbox, "node_modules/vendored/repo/a.js", "a\n");
+    write(&sandbox, "node_modules/vendored/plain/a.js", "a\n");
+    set(&sandbox, "worktree.include", how);
+    sandbox
+}
+
+#[test]
+fn only_what_a_pattern_matches_is_linked() {
+    let sandbox = monorepo("link");
+    let added = sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    assert!(added.contains("linked apps/web/node_modules/, node_modules/ (4 folders)"), "{added}");
+    let folder = worktree(&sandbox, "t-x7");
+    for real in ["apps", "apps/web", "apps/web/node_modules", "node_modules", "node_modules/vendored"] {
+        assert!(folder.join(real).is_dir() && !folder.join(real).is_symlink(), "{real}");
+    }
+    assert!(folder.join("apps/web/node_modules/p").is_symlink());
+    assert!(folder.join("node_modules/vendored/plain").is_symlink());
+    assert!(!folder.join("node_modules/vendored/repo").exists(), "a repository is left out");
+    assert_eq!(sandbox.git_in(&folder, &["status", "--porcelain"]).ok(), "");
+    std::fs::write(folder.join("apps/web/main.js"), "new\n").unwrap();
+    assert!(!sandbox.root().join("apps/web/main.js").exists(), "source folders are not shared");
+    sandbox.git_in(&folder, &["add", "-A"]).ok();
+    assert_eq!(sandbox.git_in(&folder, &["diff", "--cached", "--name-only"]).ok(), "apps/web/main.js\n");
+    sandbox.git_in(&folder, &["rm", "-q", "--cached", "-r", "apps"]).ok();
+    std::fs::remove_file(folder.join("apps/web/main.js")).unwrap();
+    sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+    assert!(sandbox.root().join("apps/web/node_modules/p/index.js").exists());
+}
+
+#[test]
+fn a_copy_has_the_folders_that_match_and_no_repositories() {
+    let sandbox = monorepo("copy");
+    let added = sandbox.ralph(&["worktree", "add", "x7", "--json"]).json();
+    let paths = serde_json::json!([".env", "apps/web/node_modules/", "node_modules/", "secrets/a.key"]);
+    assert_eq!(added["included"]["paths"], paths);
+    let folder = worktree(&sandbox, "t-x7");
+    assert!(folder.join("apps/web/node_modules/p/node_modules/q/index.js").is_file());
+    assert!(!folder.join("node_modules/vendored/repo").exists());
+}
+
+#[test]
+fn links_are_brought_along_and_have_the_same_target_as_before() {
+    for how in ["copy", "link"] {
+        let sandbox = node_project();
+        set(&sandbox, "worktree.include", how);
+        let shared = sandbox.outside("shared");
+        std::fs::create_dir_all(&shared).unwrap();
+        std::fs::write(shared.join("env"), "X=1\n").unwrap();
+        std::fs::remove_file(sandbox.root().join(".env")).unwrap();
+        let above = format!("../{}", shared.file_name().unwrap().to_str().unwrap());
+        symlink(format!("{above}/env"), sandbox.root().join(".env")).unwrap();
+        symlink(format!("../{above}"), sandbox.root().join("secrets/folder.key")).unwrap();
+        symlink("nowhere", sandbox.root().join("secrets/gone.key")).unwrap();
+        symlink("readme", sandbox.root().join("secrets/left.key")).unwrap();
+        symlink("../package.json", sandbox.root().join("secrets/tracked.key")).unwrap();
+        symlink("left-pad", sandbox.root().join("node_modules/pad")).unwrap();
+        sandbox.ralph(&["worktree", "add", "x7"]).ok();
+        let folder = worktree(&sandbox, "t-x7");
+        let target = |path: &str| std::fs::read_link(folder.join(path)).unwrap();
+        assert_eq!((target(".env"), target("secrets/folder.key")), (shared.join("env"), shared.clone()), "{how}");
+        assert_eq!(target("secrets/gone.key"), PathBuf::from("nowhere"), "{how}");
+        assert_eq!(target("secrets/left.key"), sandbox.root().join("secrets/readme"), "{how}");
+        assert_eq!(target("secrets/tracked.key"), PathBuf::from("../package.json"), "{how}");
+        assert_eq!(target("node_modules/pad"), PathBuf::from("left-pad"), "{how}");
+        let said = sandbox.ralph(&["worktree", "rm", "x7"]).ok();
+        assert!(!said.contains("moved to"), "it contained nothing to keep: {said}");
+        assert!(shared.join("env").exists());
+    }
+}
+
 #[test]
 fn nothing_is_written_through_a_link_of_the_checkout() {
     let sandbox = node_project();
@@ -107,7 +183,7 @@ fn the_setup_runs_once_and_again_only_where_it_failed() {
     let sandbox = node_project();
     set(&sandbox, "worktree.setup", &shell("echo $RALPH_TASK >> ../../setups; test -e ../../fixed"));
     let said = sandbox.ralph(&["worktree", "add", "x7"]).fails(4);
-    assert!(said.contains("(worktree.setup) failed") && said.contains("--no-setup"), "{said}");
+    assert!(said.contains("worktree.setup failed (exit status 1): `sh -c") && said.contains("--no-setup"), "{said}");
     let setups = || std::fs::read_to_string(sandbox.root().join("setups")).unwrap_or_default();
     write(&sandbox, "fixed", "");
     for _ in 0..2 {
@@ -115,8 +191,22 @@ fn the_setup_runs_once_and_again_only_where_it_failed() {
     }
     assert_eq!(setups(), "t-x7\nt-x7\n");
     sandbox.ralph(&["worktree", "add", "y8", "--no-setup"]).ok();
-    sandbox.ralph(&["worktree", "add", "y8"]).ok();
     assert_eq!(setups(), "t-x7\nt-x7\n");
+    for _ in 0..2 {
+        sandbox.ralph(&["worktree", "add", "y8"]).ok();
+    }
+    assert_eq!(setups(), "t-x7\nt-x7\nt-y8\n", "skipped once is not skipped for ever");
+}
+
+#[test]
+fn a_setup_that_failed_and_was_skipped_runs_with_the_next_add() {
+    let sandbox = node_project();
+    set(&sandbox, "worktree.setup", &shell("echo x >> ../../setups; test -e ../../fixed"));
+    sandbox.ralph(&["worktree", "add", "x7"]).fails(4);
+    sandbox.ralph(&["worktree", "add", "x7", "--no-setup"]).ok();
+    write(&sandbox, "fixed", "");
+    sandbox.ralph(&["worktree", "add", "x7"]).ok();
+    assert_eq!(std::fs::read_to_string(sandbox.root().join("setups")).unwrap(), "x\nx\n");
 }
 
 #[test]

@@ -212,16 +212,37 @@ fn checks_run_in_the_worktree_once_they_are_trusted_and_must_succeed() {
     sandbox.ralph(&["trust", "--yes"]).ok();
     write(&sandbox.root().join("broken"), "");
     let said = sandbox.ralph(&["merge", "x7"]).fails(1);
-    assert!(said.contains("failed (exit status: 1)") && said.contains("because checked"), "{said}");
+    assert!(said.contains("failed (exit status 1)") && said.contains("output:\n  checked"), "{said}");
     assert_eq!(state(&sandbox, "x7"), "In Review");
     // The programs have changed, so they need to be trusted again.
     sandbox.ralph(&["config", "set", "merge.checks", "[[\"false\"]]"]).ok();
-    assert!(sandbox.ralph(&["merge", "x7"]).fails(1).contains("not trusted yet"));
+    let said = sandbox.ralph(&["merge", "x7"]).fails(1);
+    assert!(said.contains("this board's programs changed since you trusted them"), "{said}");
     sandbox.ralph(&["config", "set", "merge.checks", &format!("[[\"sh\", \"-c\", '{check}']]")]).ok();
     std::fs::remove_file(sandbox.root().join("broken")).unwrap();
+    let open = sandbox.ralph(&["feedback", "x7"]).ok();
+    assert!(open.contains("1 open: merge check\n"), "{open}");
     assert_eq!(sandbox.ralph(&["merge", "x7", "--json"]).json()["checks"], 1);
+    assert_eq!(sandbox.ralph(&["feedback", "x7", "--json"]).json()["points"], serde_json::json!([]));
     sandbox.ralph(&["trust", "--forget"]).ok();
     assert!(!std::fs::read_to_string(sandbox.home().join(".config/ralph/trust.toml")).unwrap().contains("checked"));
+}
+
+#[test]
+fn a_program_that_changed_since_it_was_trusted_is_named() {
+    let sandbox = reviewed();
+    write(&sandbox.root().join("check.sh"), "exit 0\n");
+    sandbox.ralph(&["config", "set", "merge.checks", "[[\"sh\", \"../../check.sh\"], [\"sh\", \"check.sh\"]]"]).ok();
+    assert!(!sandbox.ralph(&["inbox"]).ok().contains("not trusted"), "never trusted is not a change");
+    sandbox.ralph(&["trust", "--yes"]).ok();
+    write(&sandbox.root().join("check.sh"), "exit 1\n");
+    let told = "check.sh changed since you trusted this board's programs";
+    let said = sandbox.ralph(&["merge", "x7"]).fails(1);
+    assert!(said.contains(told) && said.contains("ralph trust"), "{said}");
+    let inbox = sandbox.ralph(&["inbox"]).ok();
+    assert!(inbox.contains(told) && inbox.contains("ralph trust"), "{inbox}");
+    sandbox.ralph(&["trust", "--yes"]).ok();
+    assert!(!sandbox.ralph(&["inbox"]).ok().contains(told));
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn told(moved: &IrregularMove) -> RevisionFinding {
             Severity::Warning,
             "outside-workflow",
             format!("{person} moved {task} from {from} to {to}, outside the workflow{because}"),
-            "people can do this; check that it was intended",
+            "people may do this; check that it was intended",
         ),
         MovedBy::Worker(worker) => RevisionFinding::new(
             Severity::Error,

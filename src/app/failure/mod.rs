@@ -74,6 +74,11 @@ impl Failure {
         self.can_be_forced() && matches!(self.code, Code::Blocked | Code::Unmerged)
     }
 
+    /// Whether `causes` is the output of a program, line by line.
+    pub fn has_output(&self) -> bool {
+        matches!(self.code, Code::SetupFailed | Code::CheckFailed)
+    }
+
     /// Whether it concerns only the task, not the board or the machine.
     pub(in crate::app) fn is_about_one_task(&self) -> bool {
         !matches!(self.code, Code::Busy | Code::Io | Code::Switched) && !matches!(self.kind, FailureKind::Offline)

@@ -7,10 +7,12 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::app::edit::fields::conflicts_of;
+use crate::app::records::budgets::{stopped_team, task_budget};
 use crate::app::records::failed_merges;
 use crate::app::records::runs::list_runs;
 use crate::app::repo::worktree::place;
 use crate::app::work::ask::{Question, open_question};
+use crate::app::workspace::trust::look_at_trust;
 use crate::app::{Failure, Hint, Workspace};
 use crate::board::{Board, Claim, FlowTimes, Links};
 use crate::task::{Kind, StateName, Task, TaskId, Worker};
@@ -62,6 +64,10 @@ pub enum InboxKind {
     Conflict,
     /// A claim whose holder is gone.
     StaleClaim,
+    /// A team that stopped because a budget is used up.
+    Budget,
+    /// Programs of the board that have changed since they were trusted.
+    Trust,
     /// A file of the board with a problem.
     Problem,
 }
@@ -77,6 +83,8 @@ impl InboxKind {
             Self::Attention => "flagged",
             Self::Conflict => "sync conflict",
             Self::StaleClaim => "stale claim",
+            Self::Budget => "team stopped",
+            Self::Trust => "not trusted",
             Self::Problem => "problem",
         }
     }
@@ -101,20 +109,52 @@ pub fn inbox(ws: &Workspace) -> Result<Inbox, Failure> {
     let me = ws.me().ok();
     let stale = board.claims().iter().filter(|(_, claim)| !claim.live && !claim.foreign);
     items.extend(stale.map(|(id, claim)| stale_claim(ws, &board, id, claim, me.as_ref())));
-    items.extend(ws.problems().into_iter().map(|problem| InboxItem {
-        kind: InboxKind::Problem,
+    items.extend(stopped(ws, &board)?);
+    items.extend(changed_programs(ws));
+    items.extend(ws.problems().into_iter().map(|problem| {
+        let why = problem.to_string();
+        let hint = Hint::Edit { file: problem.file, line: problem.line, change: problem.hint };
+        of_board(InboxKind::Problem, why, vec![hint])
+    }));
+    items.sort_by_key(|item| (Reverse(item.blocks), item.since.is_none(), item.since, item.kind, item.task.clone()));
+    Ok(Inbox { items, now: ws.now() })
+}
+
+/// An item that is about no task.
+fn of_board(kind: InboxKind, why: String, hints: Vec<Hint>) -> InboxItem {
+    InboxItem {
+        kind,
         task: None,
         title: None,
         state: None,
         meaning: None,
         since: None,
         blocks: 0,
-        why: problem.to_string(),
+        why,
         question: None,
-        hints: vec![Hint::Edit { file: problem.file, line: problem.line, change: problem.hint }],
-    }));
-    items.sort_by_key(|item| (Reverse(item.blocks), item.since.is_none(), item.since, item.kind, item.task.clone()));
-    Ok(Inbox { items, now: ws.now() })
+        hints,
+    }
+}
+
+/// The last team, if a budget stopped it and one of its tasks is still open.
+fn stopped(ws: &Workspace, board: &Board) -> Result<Option<InboxItem>, Failure> {
+    let Some((mut teams, failure)) = stopped_team(ws)? else { return Ok(None) };
+    teams.retain(|id| board.get(id).is_some_and(|task| !ws.flow().is_terminal(task.kind, &task.state)));
+    if teams.is_empty() {
+        return Ok(None);
+    }
+    let ids: Vec<&str> = teams.iter().map(TaskId::as_str).collect();
+    let mut hints = failure.hints.clone();
+    hints.push(Hint::run(&format!("team {}", ids.join(" ")), "to continue after that"));
+    let why = format!("the team on {} stopped: {}", ids.join(", "), failure.message);
+    Ok(Some(of_board(InboxKind::Budget, why, hints)))
+}
+
+/// Trust that has ended because a program changed. A board that was never trusted is not listed.
+fn changed_programs(ws: &Workspace) -> Option<InboxItem> {
+    let trust = look_at_trust(ws).ok().filter(|trust| !trust.trusted)?;
+    let why = trust.changed?;
+    Some(of_board(InboxKind::Trust, why, vec![Hint::Trust]))
 }
 
 /// How many tasks wait for a person. Does not read the journal or runs, so the number is only approximate.
@@ -195,6 +235,12 @@ fn for_person(ws: &Workspace, task: &Task) -> Result<InboxItem, Failure> {
     let id = &task.id;
     let answer = |text: &str| answer_hint(id, text);
     let question = open_question(ws, id)?;
+    let budget = if question.is_none() { task_budget(ws, id)? } else { None };
+    if let Some(failure) = budget {
+        let retry = Hint::run(&format!("runs retry {id}"), "to continue after that");
+        let hints = failure.hints.last().cloned().into_iter().chain([retry]).collect();
+        return Ok(InboxItem { hints, ..item(InboxKind::HumanNeeded, task, failure.message) });
+    }
     let why = match &question {
         Some(question) => first_line(&question.text),
         None => ws.notes(id)?.last().map_or_else(|| "it was handed to a person".into(), |note| first_line(&note.text)),

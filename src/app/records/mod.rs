@@ -1,6 +1,7 @@
 //! The records of work: documents, runs, costs, and changes outside of worktrees.
 
 pub(super) mod artifact;
+pub(super) mod budgets;
 pub(super) mod checks;
 pub(super) mod costs;
 pub(super) mod failed_merges;

@@ -106,6 +106,8 @@ pub enum RunOutcome {
     /// The agent changed files outside of its worktree.
     Strayed,
     Interrupted,
+    /// `worktree.setup` or `worktree.before_run` failed; the task is unchanged.
+    SetupFailed,
     /// A person stopped the run.
     Stopped,
 }
@@ -113,6 +115,11 @@ pub enum RunOutcome {
 impl RunOutcome {
     pub fn name(self) -> String {
         serde_json::to_value(self).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+
+    /// The name, for people.
+    pub fn words(self) -> String {
+        self.name().replace('-', " ")
     }
 
     /// Whether the outcome counts as a failed attempt, which is repeated a limited number of times.

@@ -6,7 +6,9 @@ use serde::Serialize;
 
 use crate::app::repo::worktree::{main_branch, place};
 use crate::app::{Code, Failure, Hint, Workspace};
+use crate::board::Board;
 use crate::git::{Comparison, FileDiff};
+use crate::store::Line;
 use crate::task::TaskId;
 
 #[derive(Debug, Serialize)]
@@ -34,8 +36,7 @@ impl Sides {
         let board = ws.family(id)?;
         let place = place(ws, &board, id)?;
         if !ws.repository.has_branch(&place.branch) {
-            return Err(Failure::refused(Code::NoBranch, format!("{id} has no branch {}", place.branch))
-                .hint(Hint::Worktree { task: id.clone() }));
+            return Err(no_branch(ws, &board, id, &place.branch));
         }
         let base = ws.repository.merge_base(&main_branch(ws), &place.branch)?;
         let worktree = ws.repository.worktree_at(&place.path)?.is_some_and(|there| !there.missing);
@@ -44,6 +45,20 @@ impl Sides {
             false => ws.repository.comparison(ws.store.root(), &[&base, &place.branch], false),
         };
         Ok(Self { task: place.task, branch: place.branch, base, worktree, comparison })
+    }
+}
+
+fn no_branch(ws: &Workspace, board: &Board, id: &TaskId, branch: &str) -> Failure {
+    let closed = board.get(id).filter(|task| ws.flow().is_terminal(task.kind, &task.state));
+    let Some(task) = closed else {
+        return Failure::refused(Code::NoBranch, format!("{id} has no branch {branch}"))
+            .hint(Hint::Worktree { task: id.clone() });
+    };
+    let merges = |line: &Line| line.verb == "merge" && line.touches(id);
+    match ws.journal().is_ok_and(|journal| journal.iter().any(merges)) {
+        true => Failure::refused(Code::NoBranch, format!("{id} is {}: {branch} was merged and removed", task.state))
+            .hint(Hint::shell(&format!("git log -p --first-parent --grep {id}"), "to see what was merged")),
+        false => Failure::refused(Code::NoBranch, format!("{id} is {} and has no branch {branch}", task.state)),
     }
 }
 

@@ -34,6 +34,9 @@ pub struct Point {
     pub waiting: bool,
     #[serde(skip)]
     pub(in crate::app) file: String,
+    /// A check of `merge.checks` on this machine.
+    #[serde(skip)]
+    pub local: bool,
     #[serde(skip)]
     pub(in crate::app) facts: NoteFacts,
 }
@@ -151,6 +154,7 @@ fn point(number: usize, note: &Note, notes: &[Note]) -> Point {
             file: other.file.clone(),
         }),
         file: note.file.clone(),
+        local: about.starts_with(LOCAL_CHECK),
         facts: note.facts.clone(),
     }
 }

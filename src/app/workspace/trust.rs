@@ -17,7 +17,12 @@ pub struct Trust {
     /// name.
     pub programs: Vec<String>,
     pub trusted: bool,
+    /// What has changed since a person trusted this board, if they did.
+    pub changed: Option<String>,
 }
+
+/// Between a file and its digest.
+const DIGEST: &str = " (sha256 ";
 
 /// The trusted programs by repository. Stored in the user's own folder, never in a repository.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -34,9 +39,30 @@ struct Agreement {
 
 pub fn look_at_trust(ws: &Workspace) -> Result<Trust, Failure> {
     let wanted = wanted(ws)?;
-    let trusted =
-        wanted.is_empty() || read()?.board.iter().any(|there| is_for(ws, there) && there.programs == text(&wanted));
-    Ok(Trust { programs: wanted, trusted })
+    let agreed = if wanted.is_empty() { None } else { read()?.board.into_iter().find(|there| is_for(ws, there)) };
+    let trusted = wanted.is_empty() || agreed.as_ref().is_some_and(|there| there.programs == text(&wanted));
+    let changed = agreed.filter(|_| !trusted).map(|there| changes(&there.programs, &wanted));
+    Ok(Trust { programs: wanted, trusted, changed })
+}
+
+/// Says what differs from the trusted programs: files by name, other programs as a whole.
+fn changes(agreed: &str, wanted: &[String]) -> String {
+    let file = |line: &str| line.rsplit_once(DIGEST).map(|(name, _)| name.to_owned());
+    let is_new = |line: &&String| !agreed.lines().any(|old| old == *line);
+    let known: Vec<String> = agreed.lines().filter_map(file).collect();
+    let is_changed = |name: &String| known.contains(name);
+    let new: Vec<Option<String>> = wanted.iter().filter(is_new).map(|line| file(line).filter(is_changed)).collect();
+    let files: Vec<String> = new.iter().flatten().map(|name| named(name).to_owned()).collect();
+    match new.iter().all(Option::is_some) && !files.is_empty() {
+        true => format!("{} changed since you trusted this board's programs", files.join(", ")),
+        false => "this board's programs changed since you trusted them".to_owned(),
+    }
+}
+
+/// The path in a line about a file.
+fn named(line: &str) -> &str {
+    let line = line.trim_start();
+    line.strip_prefix("with ").or_else(|| line.strip_prefix("prompt ")).unwrap_or(line)
 }
 
 fn text(lines: &[String]) -> String {
@@ -82,7 +108,7 @@ fn wanted(ws: &Workspace) -> Result<Vec<String>, Failure> {
 fn digested(ws: &Workspace, path: &Path) -> Result<String, Failure> {
     let bytes = fs::read(&ws.store.root().join(path))?.unwrap_or_default();
     let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("{} (sha256 {digest})", path.to_string_lossy().escape_debug()))
+    Ok(format!("{}{DIGEST}{digest})", path.to_string_lossy().escape_debug()))
 }
 
 /// Files of the repository that programs name, as a word or within a shell command.
@@ -108,7 +134,7 @@ pub fn require_trust(ws: &Workspace) -> Result<(), Failure> {
     if trust.trusted {
         return Ok(());
     }
-    let message = "this board's programs and prompts are not trusted yet".to_owned();
+    let message = trust.changed.unwrap_or_else(|| "this board's programs and prompts are not trusted yet".to_owned());
     let mut failure = Failure::refused(Code::NotTrusted, message);
     failure.causes = trust.programs;
     Err(failure.hint(Hint::Trust))

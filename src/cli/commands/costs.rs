@@ -19,7 +19,7 @@ pub fn run(session: &Session<'_>, args: &CostsArgs) -> Answer {
     if out.json {
         out.json(&found);
     } else if found.rows.is_empty() {
-        out.say("no runs yet");
+        out.say(if since.is_some() { "no runs in this period" } else { "no runs yet" });
     } else {
         out.text(&table(&found, out.width()));
         out.text(&format!("\n{}\n", merged_line(&found.merged)));

@@ -36,13 +36,13 @@ pub fn answer(session: &Session<'_>, args: &AnswerArgs) -> Answer {
 
 pub fn approve(session: &Session<'_>, args: &OneArgs) -> Answer {
     let moved = session.with(|ws| app::approve(ws, &ws.find(&args.task)?))?;
-    super::moves::tell(session, &moved)
+    super::moves::tell_decision(session, moved)
 }
 
 pub fn reject(session: &Session<'_>, args: &RejectArgs) -> Answer {
     let comments: Vec<LineComment> = args.comments.iter().map(|text| comment(text)).collect::<Result<_, _>>()?;
     let moved = session.with(|ws| app::reject(ws, &ws.find(&args.task)?, &args.words.join(" "), &comments))?;
-    super::moves::tell(session, &moved)
+    super::moves::tell_decision(session, moved)
 }
 
 fn comment(typed: &str) -> Result<LineComment, Failure> {

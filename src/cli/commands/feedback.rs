@@ -31,14 +31,15 @@ fn shown(point: &Point) -> String {
         (Some(path), None) => format!(" {path}"),
         _ => String::new(),
     };
-    let by = point.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = point.by.as_ref().filter(|_| !point.local).map(|by| format!(" by {by}")).unwrap_or_default();
+    let kind = if point.local { "merge check" } else { point.kind };
     let standing = match (&point.reply, point.waiting) {
         (_, true) => paint(style::WARN, "open"),
         (Some(reply), _) if reply.declined => paint(style::DIM, "declined"),
         _ => paint(style::READY, "answered"),
     };
     let number = paint(style::ID, format!("{:>2}", point.number));
-    let mut text = format!("{number} {standing} {}{}{}\n", point.kind, clean(&place), clean(&by));
+    let mut text = format!("{number} {standing}: {kind}{}{}\n", clean(&place), clean(&by));
     text.extend(point.text.lines().map(|line| format!("   {}\n", clean(line))));
     if let Some(reply) = &point.reply {
         let by = reply.by.as_deref().unwrap_or("somebody");

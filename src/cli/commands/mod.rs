@@ -72,7 +72,7 @@ pub fn run(session: &Session<'_>, command: CliCommand) -> Answer {
         CliCommand::Note(args) => note::run(session, &args),
         CliCommand::Move(args) => moves::run(session, &args),
         CliCommand::Done(args) => moves::to(session, &args, "__CLOSE__"),
-        CliCommand::Cancel(args) => moves::to(session, &args, "__CANCEL__"),
+        CliCommand::Cancel(args) => moves::cancel(session, &args),
         CliCommand::Escalate(args) => moves::to(session, &args, "__ESCALATE__"),
         CliCommand::Decide(command) => decide(session, &command),
         CliCommand::Claim(command) => claims(session, &command),

@@ -15,10 +15,26 @@ pub fn run(session: &Session<'_>, args: &MoveArgs) -> Answer {
 }
 
 pub fn to(session: &Session<'_>, args: &CloseArgs, intent: &str) -> Answer {
-    let moved = or_ask(session, args.force, |force| {
+    tell(session, &moved_to(session, args, intent)?)
+}
+
+pub fn cancel(session: &Session<'_>, args: &CloseArgs) -> Answer {
+    tell_decision(session, moved_to(session, args, "__CANCEL__")?)
+}
+
+fn moved_to(session: &Session<'_>, args: &CloseArgs, intent: &str) -> Result<Moved, Failure> {
+    or_ask(session, args.force, |force| {
         session.with(|ws| app::move_task(ws, &ws.find(&args.task)?, intent, args.acting.command.as_deref(), force))
-    })?;
-    tell(session, &moved)
+    })
+}
+
+/// Tells of a person's decision, without the command that the workflow found for it: "(merge)" after a rejection would
+/// read as if the work had been merged.
+pub fn tell_decision(session: &Session<'_>, moved: Moved) -> Answer {
+    match session.out.json {
+        true => tell(session, &moved),
+        false => tell(session, &Moved { command: None, ..moved }),
+    }
 }
 
 /// Asks for confirmation on a terminal where only a person can decide.

@@ -87,6 +87,9 @@ impl<'a> TeamScreen<'a> {
             out.text(&crate::cli::live::plan(&done.steps, out.width()));
         } else {
             out.text(&summary(done));
+            if let Some(failure) = &done.out_of_budget {
+                return Err(failure.clone());
+            }
         }
         Ok(if dry_run || (done.left.is_empty() && !done.stopped) { Outcome::Done } else { Outcome::Negative })
     }
@@ -106,7 +109,7 @@ fn opening(view: &TeamView, new: usize) -> String {
 fn summary(done: &TeamDone) -> String {
     let finished = done.steps.iter().filter(|step| step.completed).count();
     let took = words::span(done.ended.duration_since(done.started));
-    let runs = if done.runs.len() == 1 { "1 run".into() } else { format!("{} runs", done.runs.len()) };
+    let runs = words::count(done.spent.runs, "agent run");
     let mut text = format!("{finished} of {} steps completed in {took}, {runs}\n", done.steps.len());
     if done.spent.runs > 0 {
         let used = done.spent.tokens().map_or_else(|| "unknown".into(), words::tokens);
@@ -116,6 +119,9 @@ fn summary(done: &TeamDone) -> String {
     for left in &done.left {
         let mark = if left.person { paint(style::WARN, "!") } else { paint(style::DIM, "○") };
         text.push_str(&format!("{mark} {} {}: {}\n", paint(style::ID, &left.task), left.state, clean(&left.why)));
+    }
+    for why in &done.kept_out {
+        text.push_str(&format!("{} {}\n", paint(style::WARN, "!"), clean(why)));
     }
     if done.stopped {
         text.push_str("stopped; run the same command to continue\n");

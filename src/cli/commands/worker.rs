@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::Command;
 
 use super::run::{end_everything, itself, listen};
-use crate::app::{self, Code, Failure, Launch, Options, Run, RunOutcome, Stop, WorkerAsk, WorkerEvent};
+use crate::app::{self, Code, Failure, Launch, Options, Run, RunOutcome, Stop, WorkEnd, WorkerAsk, WorkerEvent};
 use crate::cli::args::WorkerArgs as Args;
 use crate::cli::input::program_from;
 use crate::cli::style::{self, paint};
@@ -55,14 +55,18 @@ pub fn run(session: &Session<'_>, args: &Args) -> Answer {
                 clean(&next.title),
                 next.program.join(" ")
             )),
-            None => out.line(&format!("{}: {}; {}", worked.worker, turns(worked.runs.len()), worked.stopped)),
+            None if worked.stopped == WorkEnd::AsRequested => out.line(&format!(
+                "{}: stopped after {}, as requested",
+                worked.worker,
+                words::count(worked.runs.len(), "run")
+            )),
+            None => {
+                let (runs, why) = (words::count(worked.runs.len(), "run"), worked.stopped.words());
+                out.line(&format!("{}: {runs}; {why}", worked.worker))
+            }
         };
     }
     Ok(Exit::Done)
-}
-
-fn turns(count: usize) -> String {
-    if count == 1 { "1 run".into() } else { format!("{count} runs") }
 }
 
 /// The guard that holds a claim's lock while a program runs.
@@ -202,7 +206,7 @@ fn ended(run: &Run) -> String {
         [] => String::new(),
         some => format!("; files changed in the main worktree during this run: {}", clean(&some.join(", "))),
     };
-    format!("{} in {took}{to}{why}{strays}", paint(outcome(run.outcome), run.outcome.name()))
+    format!("{} in {took}{to}{why}{strays}", paint(outcome(run.outcome), run.outcome.words()))
 }
 
 pub(super) fn outcome(outcome: RunOutcome) -> anstyle::Style {
@@ -217,6 +221,7 @@ pub(super) fn outcome(outcome: RunOutcome) -> anstyle::Style {
         | RunOutcome::Limited => style::WARN,
         RunOutcome::Failed
         | RunOutcome::TimedOut
+        | RunOutcome::SetupFailed
         | RunOutcome::Unmoved
         | RunOutcome::Lost
         | RunOutcome::Unavailable => style::BLOCKED,

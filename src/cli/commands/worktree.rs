@@ -1,6 +1,6 @@
 //! `ralph worktree`.
 
-use crate::app::{self, Setup, Start, WorktreeAdded, WorktreeRemoved, WorktreeStep, WorktreeView};
+use crate::app::{self, Included, Setup, Start, WorktreeAdded, WorktreeRemoved, WorktreeStep, WorktreeView};
 use crate::cli::args::WorktreeCommand;
 use crate::cli::style::{self, paint};
 use crate::cli::table::{self, Cell, cell};
@@ -70,17 +70,22 @@ fn added_line(added: &WorktreeAdded) -> String {
     let (path, task, branch) =
         (added.path.display(), paint(style::ID, &added.task), paint(style::LABEL, &added.branch));
     let mut line = format!("{task}  {path}  {branch}  {how}{port}");
-    if !added.included.paths.is_empty() {
-        let shown: Vec<&str> = added.included.paths.iter().take(3).map(String::as_str).collect();
-        let more = added.included.paths.len() - shown.len();
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        line.push_str(&format!(
-            "\nincluded {}{more} ({})",
-            shown.join(", "),
-            words::count(added.included.files, "file")
-        ));
-    }
+    line.push_str(&included_line(&added.included));
     line + "\n"
+}
+
+/// What was copied and linked; nothing if there was nothing to bring along.
+fn included_line(included: &Included) -> String {
+    let is_linked = |path: &&String| included.linked > 0 && path.ends_with('/');
+    let (linked, copied): (Vec<&String>, Vec<&String>) = included.paths.iter().partition(is_linked);
+    let named = |verb: &str, paths: &[&String], count: String| {
+        let shown: Vec<&str> = paths.iter().take(3).map(|path| path.as_str()).collect();
+        let more = paths.len() - shown.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        if paths.is_empty() { String::new() } else { format!("\n{verb} {}{more} ({count})", shown.join(", ")) }
+    };
+    named("linked", &linked, words::count(included.linked, "folder"))
+        + &named("included", &copied, words::count(included.files, "file"))
 }
 
 fn list(session: &Session<'_>) -> Answer {

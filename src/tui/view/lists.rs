@@ -168,7 +168,7 @@ pub(super) fn run(run: &Run, now: jiff::Timestamp, width: usize) -> Row {
         piece(column(run.worker.as_str(), 14), Tone::Plain),
         piece(column(&run.command, 9), Tone::Plain),
         piece(format!("{} ", run.task), Tone::Id),
-        piece(run.outcome.name(), tone),
+        piece(run.outcome.words(), tone),
         piece(run.message.as_ref().map(|why| format!(": {why}")).unwrap_or_default(), Tone::Dim),
     ];
     spread(row, vec![piece(format!("  {took}{} ago ", app::ago(run.started, now)), Tone::Dim)], width)

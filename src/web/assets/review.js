@@ -93,7 +93,7 @@ function runsPanel(id, runs, can) {
     runs.length ? runs.map(run) : h('p', { class: 'dim' }, 'No runs on this machine.'));
 }
 
-const tone = (outcome) => ({ done: 'good', advanced: 'good', failed: 'bad', lost: 'bad', 'timed-out': 'bad', unmoved: 'bad', strayed: 'bad' })[outcome] || '';
+const tone = (outcome) => ({ done: 'good', advanced: 'good', failed: 'bad', lost: 'bad', 'timed-out': 'bad', 'setup-failed': 'bad', unmoved: 'bad', strayed: 'bad' })[outcome] || '';
 
 /** A run. Its log is read when it is opened, and again while it is running. */
 function run(done) {

@@ -114,7 +114,7 @@ fn run(run: &Run) -> String {
         "<a class=\"id\" href=\"#{id}\">{id}</a> {} · {} <span class=\"dim\">{}, {}</span>",
         escape(run.worker.as_str()),
         escape(&run.command),
-        run.outcome.name(),
+        run.outcome.words(),
         took.unwrap_or_else(|| "running".into()),
         id = run.task,
     )

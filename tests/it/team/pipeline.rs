@@ -304,6 +304,46 @@ fn a_person_who_wants_to_review_merges_everything_that_a_team_builds() {
     assert_eq!(squad.state(&ids[1]), "In Review");
 }
 
+/// Only the merge is left, and its check fails: the team starts the builder that the returned work needs.
+#[test]
+fn a_team_starts_the_worker_that_returned_work_needs() {
+    let squad = Squad::new();
+    squad.ralph(&["workflow", "use", "lite", "--yes"]).ok();
+    let id = squad.add("alpha", &["--state", "Backlog"]);
+    squad.ralph(&["worker", "builder", "--once"]).ok();
+    let fixed = squad.sandbox.outside("fixed");
+    let check = format!("test -e '{0}' || {{ touch '{0}'; exit 1; }}", fixed.display());
+    squad.settings(&format!("[merge]\nchecks = [[\"sh\", \"-c\", {check:?}]]"));
+    let said = squad.ralph(&["team", &id]).ok();
+    let outcomes = squad.outcomes(&id);
+    assert_eq!(outcomes, ["implement done", "merge returned", "implement done", "merge done"], "{said}");
+    assert_eq!(squad.ralph(&["feedback", &id, "--json"]).json()["points"], serde_json::json!([]), "the check passed");
+    let runs = squad.ralph(&["costs", "--json"]).json()["total"]["runs"].clone();
+    assert!(runs == 2 && said.contains("1 agent run\n"), "{said}");
+    let diff = squad.ralph(&["diff", &id]).fails(1);
+    assert!(diff.contains("was merged and removed") && !diff.contains("worktree add"), "{diff}");
+}
+
+/// A person has claimed a task as `builder`, without a process.
+#[test]
+fn a_team_does_not_wait_for_a_name_that_somebody_claims_with() {
+    let squad = Squad::new();
+    squad.ralph(&["workflow", "use", "lite", "--yes"]).ok();
+    let ids = ["alpha", "beta"].map(|title| squad.add(title, &["--state", "Backlog"]));
+    squad.ralph(&["claim", &ids[0], "--as", "builder", "--for", "implement"]).ok();
+    squad.ralph(&["team", &ids[1]]).ok();
+    assert_eq!(squad.state(&ids[1]), "Done");
+    let gamma = squad.add("gamma", &["--state", "Backlog"]);
+    squad.settings("[roles.builder]\nlimit = 1");
+    for verb in ["team", "hero"] {
+        let said = squad.ralph(&[verb, &gamma]);
+        assert_eq!((said.code, squad.state(&gamma)), (1, "Backlog".into()), "{said}");
+        if verb == "team" {
+            assert!(said.stdout.contains("the limit of 1 for builder is reached: builder"), "{said}");
+        }
+    }
+}
+
 #[test]
 fn a_workflow_without_review_cannot_have_a_person_merge_for_its_workers() {
     let squad = Squad::new();

@@ -63,7 +63,7 @@ fn there_is_one_report_however_often_it_is_started() {
     let id = squad.add("alpha", &[]);
     squad.ralph(&["team", &id]).ok();
     let again = squad.ralph(&["team", &id]).ok();
-    assert!(again.contains("0 runs"), "{again}");
+    assert!(again.contains("0 agent runs"), "{again}");
     let folder = squad.sandbox.root().join("thoughts/shared/reports");
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 1);
 }

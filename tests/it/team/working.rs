@@ -30,10 +30,7 @@ fn once_and_max_end_it_earlier_and_a_dry_run_changes_nothing() {
     assert_eq!(squad.state(&id), "Research Needed");
     squad.add("two", &[]);
     let worked = squad.ralph(&["worker", "analyst", "--max", "2", "--json"]).json();
-    assert_eq!(
-        (worked["runs"].as_array().unwrap().len(), &worked["stopped"]),
-        (2, &"reached the requested number of runs".into())
-    );
+    assert_eq!((worked["runs"].as_array().unwrap().len(), &worked["stopped"]), (2, &"as-requested".into()));
 }
 
 #[test]

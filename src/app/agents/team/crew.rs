@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::app::agents::worker::{Launch, WorkerEvent, free_name, is_at_work};
-use crate::app::{Code, Failure, Workspace};
+use crate::app::{Code, Consequence, Failure, Workspace};
 use crate::fs;
 use crate::os::Signal;
 use crate::os::process::{send_signal, spawn_bound};
@@ -33,6 +33,39 @@ pub(super) struct Slot {
     failure: Option<Failure>,
     /// Why it is not restarted.
     pub given_up: Option<String>,
+    /// After a failed setup, it is not restarted before this time.
+    not_before: Option<Instant>,
+}
+
+impl Slot {
+    /// Decides whether to restart the process after a failure that it reported, and returns a message about it.
+    fn count(&mut self, ws: &Workspace, failure: &Failure) -> Option<String> {
+        let mut message = format!("{} stopped: {}", self.worker, failure.message);
+        let retries = ws.settings.number("agent.retries").unwrap_or(0);
+        let has_failed = self.deaths > if failure.code == Code::SetupFailed { retries } else { MOST_DEATHS };
+        match failure.code {
+            // Another team took the name first.
+            Code::NameTaken => self.deaths -= 1,
+            // The end of the team says this.
+            Code::BudgetReached | Code::BudgetUnknown => {
+                self.given_up = Some(message);
+                return None;
+            }
+            _ if has_failed || failure.for_worker() == Consequence::Approval => self.given_up = Some(message.clone()),
+            Code::SetupFailed => {
+                let factor = 1 << self.deaths.saturating_sub(1).min(6);
+                let pause = ws.settings.duration("agent.backoff").as_secs().unsigned_abs().saturating_mul(factor);
+                self.not_before = Instant::now().checked_add(Duration::from_secs(pause));
+                message.push_str(&format!("; it is tried again in {pause}s"));
+            }
+            _ => {}
+        }
+        Some(message)
+    }
+
+    fn is_resting(&self) -> bool {
+        self.not_before.is_some_and(|time| Instant::now() < time)
+    }
 }
 
 pub(super) struct Crew<'a> {
@@ -53,7 +86,15 @@ impl<'a> Crew<'a> {
     /// Adds a worker to a role; `start` starts its process.
     pub fn add(&mut self, role: &str) -> Result<(), Failure> {
         let worker = self.free_name(role)?;
-        self.slots.push(Slot { role: role.to_owned(), worker, child: None, deaths: 0, failure: None, given_up: None });
+        self.slots.push(Slot {
+            role: role.to_owned(),
+            worker,
+            child: None,
+            deaths: 0,
+            failure: None,
+            given_up: None,
+            not_before: None,
+        });
         Ok(())
     }
 
@@ -115,26 +156,22 @@ impl<'a> Crew<'a> {
             return None;
         }
         slot.deaths += 1;
-        let failure = slot.failure.take();
-        let code = failure.as_ref().map(|failure| failure.code);
-        let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
-        // A killed process reports no failure, so the end of its log is used.
-        let why = failure.map_or_else(|| fs::tail(&log, 3).unwrap_or_default(), |failure| failure.message);
-        let message = format!("{} ended ({status}) {}", slot.worker, why.trim()).trim_end().to_owned();
-        // Another team took the name first.
-        if code == Some(Code::NameTaken) {
-            slot.deaths -= 1;
-        } else if slot.deaths > MOST_DEATHS {
-            slot.given_up = Some(message.clone());
-        }
-        Some(message)
+        let Some(failure) = slot.failure.take() else {
+            let log = self.ws.store.local().join(format!("logs/worker-{}.log", slot.worker));
+            // A killed process reports no failure, so the end of its log is used.
+            let why = fs::tail(&log, 3).unwrap_or_default();
+            let message = format!("{} ended ({status}) {}", slot.worker, why.trim()).trim_end().to_owned();
+            slot.given_up = (slot.deaths > MOST_DEATHS).then(|| message.clone());
+            return Some(message);
+        };
+        slot.count(self.ws, &failure)
     }
 
     /// Starts a process for each worker without one, if its role is needed.
     pub fn fill(&mut self, is_needed: &dyn Fn(&str) -> bool) -> Result<(), Failure> {
         for number in 0..self.slots.len() {
             let slot = &self.slots[number];
-            if slot.child.is_some() || slot.given_up.is_some() || !is_needed(&slot.role) {
+            if slot.child.is_some() || slot.given_up.is_some() || slot.is_resting() || !is_needed(&slot.role) {
                 continue;
             }
             if is_at_work(self.ws, &slot.worker) {

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{CrewView, Team, TeamDone, TeamNews, TeamView, TeamWanted, restep};
 use crate::app::agents::worker::{Launch, Name, Shift, WorkerAsk, WorkerEvent, check_agents, take_name, unless_raced};
-use crate::app::{Failure, Options, Stop, Workspace};
+use crate::app::records::runs::OWN;
+use crate::app::{Code, Failure, Options, Stop, Workspace};
 use crate::board::Claim;
 use crate::workflow::Role;
 
@@ -110,14 +111,25 @@ impl Team<'_> {
         // Tasks further along the pipeline come first, so that started work is finished.
         for shift in shifts.iter_mut().rev() {
             let Some(job) = shift.choose()? else {
-                may_come = may_come || shift.is_resting(&self.ws.board()?)?;
+                may_come = may_come || (self.out_of_budget.is_none() && shift.is_resting(&self.ws.board()?)?);
                 continue;
             };
+            let needs_agent = !OWN.contains(&job.command.as_str());
+            if needs_agent && self.out_of_budget.is_some() {
+                continue;
+            }
             let worker = shift.worker.clone();
             let done = shift.turn(&job, &mut |event| {
                 self.note(&worker, event);
                 tell(&TeamNews::Worker { worker: worker.clone(), event: event.clone() }, &self.view);
-            })?;
+            });
+            let done = match done {
+                Err(failure) if matches!(failure.code, Code::BudgetReached | Code::BudgetUnknown) => {
+                    self.out_of_budget = Some(failure);
+                    return Ok(true);
+                }
+                done => done?,
+            };
             self.view.steps = self.steps(&self.ws.board()?);
             tell(&TeamNews::Tick, &self.view);
             match done {

@@ -27,6 +27,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::app::agents::worker::{Launch, WorkerEvent, check_agents, limit_of};
+use crate::app::records::budgets::{forget_stopped_team, note_stopped_team};
 use crate::app::records::costs::{MergedCosts, Spent, merged_costs};
 use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::next::as_reaped;
@@ -84,6 +85,10 @@ pub struct TeamDone {
     pub finished: bool,
     /// The team was asked to stop before it was done.
     pub stopped: bool,
+    /// The budget that is used up: agents were not started any more.
+    pub out_of_budget: Option<Failure>,
+    /// Why its workers got no task: others have claimed as many as may be claimed.
+    pub kept_out: Vec<String>,
     pub steps: Vec<StepView>,
     pub runs: Vec<Run>,
     /// The usage of the agents.
@@ -113,8 +118,12 @@ pub(in crate::app) struct Team<'a> {
     view: TeamView,
     /// The outcome of the last run of each task.
     last: BTreeMap<TaskId, RunOutcome>,
-    /// Why the whole team must stop: the agent program is unavailable, or a budget is used up.
+    /// Why the whole team must stop: the agent program is unavailable.
     broken: Option<Failure>,
+    /// The budget because of which no agent is started any more. Integrators finish what is built.
+    out_of_budget: Option<Failure>,
+    /// Claims of others because of which its workers got no task.
+    kept_out: Vec<String>,
     /// While these are held, other teams cannot work on the tasks.
     _locks: Vec<FileLock>,
 }
@@ -171,6 +180,9 @@ impl<'a> Team<'a> {
         let mut teams = if wanted.ready { ready(ws, &board)? } else { named(ws, &board, &wanted.tasks)? };
         preflight(ws)?;
         let locks = if wanted.dry_run { Vec::new() } else { locks(ws, &mut teams, wanted.ready)? };
+        if !wanted.dry_run {
+            forget_stopped_team(ws)?;
+        }
         let view = TeamView {
             teams: teams.clone(),
             started: Timestamp::now(),
@@ -180,7 +192,16 @@ impl<'a> Team<'a> {
             ending: None,
         };
         let asked = TeamAsk { teams, bough: wanted.bough, ..TeamAsk::default() };
-        Ok(Self { ws, asked, view, last: BTreeMap::new(), broken: None, _locks: locks })
+        Ok(Self {
+            ws,
+            asked,
+            view,
+            last: BTreeMap::new(),
+            broken: None,
+            out_of_budget: None,
+            kept_out: Vec::new(),
+            _locks: locks,
+        })
     }
 
     /// The loop of the lead: reads events of workers, updates the steps, and starts missing processes. Returns whether
@@ -229,11 +250,13 @@ impl<'a> Team<'a> {
         // held.
         let (new, board) = restep(self.ws, &self.asked)?;
         self.look(crew, &board);
+        // Work that was sent back may need a role that had nothing to do before.
+        self.hire(crew, &board)?;
         // A completed step may unblock another.
         if new == 0 && self.is_over(crew, board.clone()) {
+            self.kept_out = self.kept_out(crew, &board);
             return Ok(true);
         }
-        self.hire(crew, &board)?;
         crew.fill(&|role| self.has_open_step(role))?;
         self.asked.crew = crew.by_role();
         Ok(false)
@@ -260,8 +283,10 @@ impl<'a> Team<'a> {
                 }
                 if let WorkerEvent::Failed { failure } = &event {
                     crew.failed(number, failure);
-                    if [Code::AgentUnavailable, Code::BudgetReached, Code::BudgetUnknown].contains(&failure.code) {
-                        self.broken = Some((**failure).clone());
+                    match failure.code {
+                        Code::AgentUnavailable => self.broken = Some((**failure).clone()),
+                        Code::BudgetReached | Code::BudgetUnknown => self.out_of_budget = Some((**failure).clone()),
+                        _ => {}
                     }
                 }
                 self.note(&worker, &event);
@@ -310,10 +335,17 @@ impl<'a> Team<'a> {
         if open.any(|(at, step)| at_work(at) || step.of.iter().any(held)) {
             return false;
         }
-        let live = |slot: &&crew::Slot| slot.given_up.is_none();
+        let live = |slot: &&crew::Slot| slot.given_up.is_none() && board.kept_out(rules, &slot.worker).is_none();
         let roles: Vec<&str> = crew.slots.iter().filter(live).map(|slot| slot.role.as_str()).collect();
         let waiting = self.waiting();
         !roles.iter().any(|role| self.could_take(&board, role, &waiting))
+    }
+
+    /// Why workers of the crew with open steps got no task, although nobody is working.
+    fn kept_out(&self, crew: &Crew<'_>, board: &Board) -> Vec<String> {
+        let needed = crew.slots.iter().filter(|slot| slot.given_up.is_none() && self.has_open_step(&slot.role));
+        let refusals = needed.filter_map(|slot| board.kept_out(self.ws.rules(), &slot.worker));
+        refusals.map(|refusal| refusal.to_string()).collect::<std::collections::BTreeSet<_>>().into_iter().collect()
     }
 
     fn could_take(&self, board: &Board, role: &str, waiting: &[TaskId]) -> bool {
@@ -348,6 +380,8 @@ impl<'a> Team<'a> {
             report: None,
             finished: self.view.steps.iter().all(|step| step.completed),
             stopped,
+            out_of_budget: self.out_of_budget,
+            kept_out: self.kept_out,
             left: report::left(self.ws, board, &self.asked.teams)?,
             steps: self.view.steps,
             spent: Spent::of(&runs),
@@ -356,6 +390,9 @@ impl<'a> Team<'a> {
             started: self.view.started,
             ended: Timestamp::now(),
         };
+        if done.out_of_budget.is_some() {
+            note_stopped_team(self.ws, &done.teams)?;
+        }
         if reports && !stopped {
             done.report = report::write(self.ws, board, &done)?;
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Left, TeamDone};
+use crate::app::records::budgets::{raise_task_budget, task_budget};
 use crate::app::records::costs::Spent;
 use crate::app::records::runs::{Run, RunOutcome, list_runs};
 use crate::app::work::ask::open_question;
@@ -62,6 +63,9 @@ fn why(ws: &Workspace, board: &Board, at: usize) -> String {
     if ws.rules().needs_person(task) {
         if let Ok(Some(question)) = open_question(ws, &task.id) {
             return format!("{} (`ralph inbox` to answer it)", question.reported());
+        }
+        if let Ok(Some(failure)) = task_budget(ws, &task.id) {
+            return raise_task_budget(&task.id, &failure);
         }
         return said.map_or_else(|| "handed to a person".into(), |said| format!("handed to a person: {said}"));
     }
@@ -170,9 +174,18 @@ fn head(ws: &Workspace, board: &Board, done: &TeamDone) -> String {
     }
     let took = done.ended.duration_since(done.started).as_secs();
     let finished = done.steps.iter().filter(|step| step.completed).count();
-    let runs = if done.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", done.runs.len()) };
+    let runs = match done.spent.runs {
+        1 => "1 agent run".to_owned(),
+        many => format!("{many} agent runs"),
+    };
     let _ = writeln!(text, "---\n\n# Team on {}\n", names.join(", "));
     let _ = writeln!(text, "{finished} of {} steps completed, {runs}, {took} s.\n", done.steps.len());
+    if let Some(failure) = &done.out_of_budget {
+        let _ = writeln!(text, "It stopped before it was done: {}.\n", failure.message);
+    }
+    for why in &done.kept_out {
+        let _ = writeln!(text, "Its workers got no task: {why}.\n");
+    }
     costs(&mut text, done);
     text
 }
@@ -249,7 +262,7 @@ fn impediments(text: &mut String, done: &TeamDone) {
             let strays = format!("files changed in the main worktree during the run: {}", run.strays.join(", "));
             said = if said.is_empty() { strays } else { format!("{said}; {strays}") };
         }
-        let (what, attempt, how) = (&run.command, run.attempt, run.outcome.name());
+        let (what, attempt, how) = (&run.command, run.attempt, run.outcome.words());
         let _ =
             writeln!(text, "- {what} of {}, attempt {attempt}: {how}{} ({})", run.task, because(said.trim()), run.id);
         any = true;

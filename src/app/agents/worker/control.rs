@@ -23,7 +23,7 @@ pub fn stop_run(ws: &Workspace, run: &Run) -> Result<StopAsked, Failure> {
     let _lock = ws.lock()?;
     let run = &find_run(ws, &run.id)?;
     if run.outcome != RunOutcome::Running {
-        let message = format!("{} is not running: it is {}", run.id, run.outcome.name());
+        let message = format!("{} is not running: it is {}", run.id, run.outcome.words());
         return Err(Failure::refused(Code::NothingToDo, message).hint(Hint::run("runs ls", "to list the runs")));
     }
     run.ask_to_stop(ws, &ws.me()?)?;

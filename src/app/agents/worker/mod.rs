@@ -5,7 +5,7 @@
 //! program.rs    the agent program and its arguments
 //! launch.rs     everything that a run needs: directory, prompt, permissions, environment
 //! confinement.rs  the paths that an agent can write to
-//! budget.rs     limits for money, tokens and runs
+//! budget.rs     checks the budgets before a run
 //! job.rs        one command on one task for one worker, and its record
 //! turn.rs       runs an agent on a job: claim, run, wait
 //! integrate.rs  the same without an agent: pr and merge
@@ -14,6 +14,7 @@
 //! attempts.rs   how often a command failed on a task
 //! machines.rs   the exchange with other machines, and an unreachable remote
 //! control.rs    commands of a person: stop a run, retry a task
+//! worked.rs     what a worker tells, and its result
 //! ```
 
 mod attempts;
@@ -29,13 +30,13 @@ mod names;
 mod program;
 mod settle;
 mod turn;
+mod worked;
 
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use crate::app::agents::team::{preflight, restep_now};
 use crate::app::records::runs::{OWN, Run, RunOutcome};
@@ -52,6 +53,7 @@ pub use health::{AgentLimit, limit_of};
 pub(in crate::app) use job::Job;
 pub use names::{Name, free_name, is_at_work, take_name};
 pub use program::check_agents;
+pub use worked::{Next, WorkEnd, Worked, WorkerEvent};
 
 /// How long a change may go unnoticed if there is no file event.
 const LOOK_AGAIN: Duration = Duration::from_secs(2);
@@ -85,54 +87,6 @@ pub struct WorkerAsk {
     pub dry_run: bool,
 }
 
-/// The events of a worker, for a person or the team that started it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-pub enum WorkerEvent {
-    Began {
-        run: Box<Run>,
-        title: String,
-    },
-    Ended {
-        run: Box<Run>,
-        title: String,
-    },
-    /// There is no work now.
-    Idle,
-    /// The agent program has reached its usage limit; the worker continues at `until`.
-    Paused {
-        said: String,
-        until: Timestamp,
-    },
-    Note {
-        text: String,
-    },
-    /// The worker ends with this failure.
-    Failed {
-        failure: Box<Failure>,
-    },
-}
-
-#[derive(Debug, Serialize)]
-pub struct Worked {
-    pub worker: Worker,
-    pub role: String,
-    pub runs: Vec<Run>,
-    /// The job that a dry run would start.
-    pub next: Option<Next>,
-    pub stopped: &'static str,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Next {
-    pub task: TaskId,
-    pub title: String,
-    pub command: String,
-    pub step: Option<TaskId>,
-    /// The program that would run; ralph itself if the command needs no agent.
-    pub program: Vec<String>,
-}
-
 /// Runs a worker in this process until it ends.
 pub fn work(
     options: &Options,
@@ -164,8 +118,13 @@ pub fn work(
         exchanged: None,
         cut_off: None,
     };
-    let mut worked =
-        Worked { worker: name.worker, role: shift.role.clone(), runs: Vec::new(), next: None, stopped: "" };
+    let mut worked = Worked {
+        worker: name.worker,
+        role: shift.role.clone(),
+        runs: Vec::new(),
+        next: None,
+        stopped: WorkEnd::NoWork,
+    };
     let stopped = shift.go_on(&mut worked.runs, &mut worked.next, tell);
     worked.stopped = ws.finish(stopped)?;
     for text in ws.notices() {
@@ -216,7 +175,7 @@ impl Shift<'_> {
         runs: &mut Vec<Run>,
         next: &mut Option<Next>,
         tell: &mut dyn FnMut(&WorkerEvent),
-    ) -> Result<&'static str, Failure> {
+    ) -> Result<WorkEnd, Failure> {
         let end = self.asked.wait.map(|wait| Instant::now() + Duration::from_secs(wait.as_secs().unsigned_abs()));
         fs::make_dir(&self.ws.store.claims_dir())?;
         // Watch before reading, so that no change is missed in between.
@@ -224,7 +183,7 @@ impl Shift<'_> {
         let (mut idle, mut in_vain) = (false, 0);
         loop {
             if self.stop.soon() {
-                return Ok("stopped");
+                return Ok(WorkEnd::Stopped);
             }
             self.wait_for_limit(tell);
             let Some(job) = self.choose()? else {
@@ -235,14 +194,14 @@ impl Shift<'_> {
                     tell(&WorkerEvent::Idle);
                 }
                 if self.asked.dry_run || !self.may_come(end)? {
-                    return Ok("no work");
+                    return Ok(WorkEnd::NoWork);
                 }
                 self.rest(&mut changes)?;
                 continue;
             };
             if self.asked.dry_run {
                 *next = Some(self.preview(&job)?);
-                return Ok("dry run");
+                return Ok(WorkEnd::DryRun);
             }
             match self.turn(&job, tell)? {
                 Some(run) => {
@@ -257,7 +216,7 @@ impl Shift<'_> {
                 }
             }
             if self.asked.most.is_some_and(|most| runs.len() >= most) {
-                return Ok("reached the requested number of runs");
+                return Ok(WorkEnd::AsRequested);
             }
         }
     }
@@ -333,7 +292,8 @@ impl Shift<'_> {
 
     /// Whether there would be a job if no task were delayed.
     pub(in crate::app) fn is_resting(&self, board: &Board) -> Result<bool, Failure> {
-        Ok(self.job_but(board, &|id| self.is_left(id))?.is_some())
+        let is_kept_out = board.kept_out(self.ws.rules(), &self.worker).is_some();
+        Ok(!is_kept_out && self.job_but(board, &|id| self.is_left(id))?.is_some())
     }
 
     fn is_left(&self, id: &TaskId) -> bool {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::app::{Code, Failure, FailureKind, Hint, Workspace};
+use crate::board::{Board, Claim};
 use crate::fs;
 use crate::store::FileLock;
 use crate::task::Worker;
@@ -45,15 +46,23 @@ pub fn take_name(ws: &Workspace, role: &str, asked: Option<&str>) -> Result<Name
 
 /// The first unused name of a role, except those in `not`: builder, builder-2, builder-3 …
 pub fn free_name(ws: &Workspace, role: &str, not: &[Worker]) -> Result<Worker, Failure> {
+    let board = ws.board()?;
     let mut number = 1;
     loop {
         let text = if number == 1 { role.to_owned() } else { format!("{role}-{number}") };
         let worker = Worker::new(text)?;
-        if !not.contains(&worker) && !is_at_work(ws, &worker) {
+        if !not.contains(&worker) && !is_at_work(ws, &worker) && !is_full(ws, &board, &worker) {
             return Ok(worker);
         }
         number += 1;
     }
+}
+
+/// Whether somebody has claimed as many tasks under this name as a worker may, without a process: it would never get
+/// another one. A claim that a process holds will end with it.
+fn is_full(ws: &Workspace, board: &Board, worker: &Worker) -> bool {
+    let leased = |claim: &Claim| claim.live && !claim.held && claim.is_of(worker);
+    board.claims().values().filter(|claim| leased(claim)).count() >= ws.rules().per_worker
 }
 
 /// Whether a process with this name is running.

@@ -97,7 +97,7 @@ fn tell_of(ws: &Workspace, task: &Task, found: &[String]) -> Result<(), Failure>
 
 /// Counts failures, and hands the task to a person after too many.
 pub(super) fn follow_up(ws: &Workspace, job: &Job, run: &mut Run) -> Result<(), Failure> {
-    let why = run.message.clone().unwrap_or_else(|| run.outcome.name());
+    let why = run.message.clone().unwrap_or_else(|| run.outcome.words());
     match run.outcome {
         RunOutcome::Done | RunOutcome::Iterated => attempts::clear(ws, &job.task, &job.command),
         RunOutcome::Escalated => attempts::forget(ws, &job.task),

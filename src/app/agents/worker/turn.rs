@@ -66,7 +66,9 @@ pub(super) fn run_agent(
         && matches!(failure.for_worker(), Consequence::Environment | Consequence::Approval)
     {
         // The setup is wrong, not the task, so the task stays unchanged.
-        (run.outcome, run.message) = (RunOutcome::Interrupted, Some(failure.message.clone()));
+        let is_setup = failure.code == Code::SetupFailed;
+        run.outcome = if is_setup { RunOutcome::SetupFailed } else { RunOutcome::Interrupted };
+        run.message = Some(failure.message.clone());
         tenure.finish(ws)?;
         settle::close(ws, run)?;
         return Err(failure.clone());

@@ -1,15 +1,18 @@
-//! Runs the checks of a merge on its result.
+//! Runs the checks of a merge on its result, and keeps the failed one as feedback on the task.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::{MergeStep, merged};
 use crate::app::records::checks::{CheckResult, record_check};
-use crate::app::repo::worktree::Place;
+use crate::app::repo::bootstrap::exit_words;
+use crate::app::repo::worktree::{Place, place};
+use crate::app::work::feedback::{LOCAL_CHECK, Said, take_in};
 use crate::app::workspace::trust::require_trust;
 use crate::app::{Code, Failure, Hint, Workspace};
 use crate::fs;
 use crate::git::Style;
+use crate::store::Note;
 use crate::task::TaskId;
 
 /// How many lines of a check's output a failure shows.
@@ -77,6 +80,7 @@ fn run_checks(ws: &Workspace, place: &Place, tell: &mut dyn FnMut(MergeStep<'_>)
         record_check(ws, &place.task, result)?;
         ended?;
     }
+    resolve_checks(ws, &place.task)?;
     Ok(checks.len())
 }
 
@@ -96,7 +100,36 @@ fn run_check(ws: &Workspace, place: &Place, check: &[String], log: &Path) -> Res
     if status.success() {
         return Ok(());
     }
-    let mut failure = failed(format!("failed ({status})"));
+    let mut failure = failed(format!("failed ({})", exit_words(&status)));
     failure.causes = fs::tail(log, SHOWN)?.lines().map(str::to_owned).collect();
     Err(failure.hint(Hint::step(format!("see {} for the full output", log.display()))))
+}
+
+/// Every check of `merge.checks` has passed, so none is open any more.
+pub(super) fn resolve_checks(ws: &Workspace, task: &TaskId) -> Result<(), Failure> {
+    let is_open = |note: &Note| {
+        let point = note.facts.point.as_deref().unwrap_or_default();
+        point.starts_with(LOCAL_CHECK) && !note.facts.resolved
+    };
+    match ws.store.notes(task)?.iter().any(is_open) {
+        true => take_in(ws, task, &[], &|point| point.starts_with(LOCAL_CHECK)).map(|_| ()),
+        false => Ok(()),
+    }
+}
+
+/// Records a failed check of `merge.checks` as feedback on the task.
+pub(super) fn keep_failed_check(ws: &Workspace, id: &TaskId, failure: &Failure) -> Result<(), Failure> {
+    let place = place(ws, &ws.family(id)?, id)?;
+    let said: String = failure.causes.iter().map(|cause| format!("    {cause}\n")).collect();
+    let said = Said {
+        point: format!("{LOCAL_CHECK}{}", failure.message),
+        by: "merge".into(),
+        at: ws.now(),
+        text: format!("{}\n\n{said}", failure.message),
+        path: None,
+        line: None,
+        url: None,
+        last: ws.repository.tip_of(&place.branch)?,
+    };
+    take_in(ws, &place.task, &[said], &|point| point.starts_with(LOCAL_CHECK)).map(|_| ())
 }

@@ -16,7 +16,6 @@ use crate::app::repo::worktree::{Place, main_branch, place};
 use crate::app::sync::feedback::fetch_feedback;
 use crate::app::sync::target::Target;
 use crate::app::work::admit::decide;
-use crate::app::work::feedback::{LOCAL_CHECK, Said, take_in};
 use crate::app::work::moves::{Along, carry_out, move_with_note};
 use crate::app::workspace::board_files::BoardFiles;
 use crate::app::workspace::layers::merges_by_person;
@@ -28,7 +27,7 @@ use crate::git::{Landing, Prepared, Style, Worktree};
 use crate::store::BoardLock;
 use crate::task::{StateName, Task, TaskId};
 use crate::workflow::Intent;
-use checks::checked;
+use checks::{checked, keep_failed_check, resolve_checks};
 
 #[derive(Debug, Serialize)]
 pub struct Merged {
@@ -79,7 +78,10 @@ struct BegunMerge {
 pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {
     let result = merge_now(ws, id, force, tell);
     match &result {
-        Ok(_) => forget_failed_merge(ws, id)?,
+        Ok(_) => {
+            forget_failed_merge(ws, id)?;
+            resolve_checks(ws, &place(ws, &ws.family(id)?, id)?.task)?;
+        }
         Err(failure) if matches!(failure.code, Code::Conflict | Code::CheckFailed) => {
             note_failed_merge(ws, id, &place(ws, &ws.family(id)?, id)?.branch, &failure.message)?;
             if failure.code == Code::CheckFailed {
@@ -95,23 +97,6 @@ pub fn merge(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(Merg
         Err(_) => {}
     }
     result
-}
-
-/// Records a failed check of `merge.checks` as feedback on the task.
-fn keep_failed_check(ws: &Workspace, id: &TaskId, failure: &Failure) -> Result<(), Failure> {
-    let place = place(ws, &ws.family(id)?, id)?;
-    let said: String = failure.causes.iter().map(|cause| format!("    {cause}\n")).collect();
-    let said = Said {
-        point: format!("{LOCAL_CHECK}{}", failure.message),
-        by: "merge".into(),
-        at: ws.now(),
-        text: format!("{}\n\n{said}", failure.message),
-        path: None,
-        line: None,
-        url: None,
-        last: ws.repository.tip_of(&place.branch)?,
-    };
-    take_in(ws, &place.task, &[said], &|point| point.starts_with(LOCAL_CHECK)).map(|_| ())
 }
 
 fn merge_now(ws: &Workspace, id: &TaskId, force: bool, tell: &mut dyn FnMut(MergeStep<'_>)) -> Result<Merged, Failure> {

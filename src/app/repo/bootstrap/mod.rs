@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-pub(in crate::app) use programs::{before_remove, before_run};
+pub(in crate::app) use programs::{before_remove, before_run, exit_words};
 pub(in crate::app) use record::forget;
 
 use crate::app::repo::worktree::{Place, place};
@@ -44,12 +44,15 @@ pub enum WorktreeStep<'a> {
     Running { program: &'a [String] },
 }
 
-/// The files that were copied from the main worktree.
+/// What was copied or linked from the main worktree.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Included {
     /// Files and folders that `.worktreeinclude` matches.
     pub paths: Vec<String>,
+    /// How many files were copied.
     pub files: usize,
+    /// How many folders were linked.
+    pub linked: usize,
 }
 
 /// The setup of a worktree.
@@ -67,7 +70,7 @@ pub(super) fn refuse_untrusted_setup(ws: &Workspace, setup: &Setup) -> Result<()
     }
 }
 
-/// Sets up a worktree unless that was done. If the setup failed or was interrupted, the next call repeats it.
+/// Sets up a worktree unless that was done. If the setup failed, was interrupted or skipped, the next call does it.
 pub(super) fn bootstrap(
     ws: &Workspace,
     place: &Place,
@@ -78,9 +81,6 @@ pub(super) fn bootstrap(
     let _one_at_a_time = record::lock(ws, &place.path)?;
     let mut record = if is_new { None } else { WorktreeRecord::read(ws, &place.path)? }.unwrap_or_default();
     let Setup::Full { log } = setup else {
-        // A skipped setup counts as done, so that it is not run later.
-        record.ready = true;
-        record.write(ws, &place.path)?;
         return Ok(Bootstrapped { port: record.port, ..Bootstrapped::default() });
     };
     if record.ready {

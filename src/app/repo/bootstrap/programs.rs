@@ -107,11 +107,11 @@ fn own_log(ws: &Workspace, name: &str) -> Result<PathBuf, Failure> {
 fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Duration) -> Result<(), Failure> {
     let shown = words.join(" ");
     let failed = |how: String| {
-        Failure::broken(Code::SetupFailed, format!("`{shown}` ({setting}) {how}"))
+        Failure::broken(Code::SetupFailed, format!("{setting} {how}: `{shown}`"))
             .hint(Hint::step(format!("see {} for the full output", log.display())))
     };
     let file = fs::open_log(log)?;
-    let second = file.try_clone().map_err(|error| failed(format!("cannot open its log: {error}")))?;
+    let second = file.try_clone().map_err(|error| failed(format!("failed (cannot open its log: {error})")))?;
     let mut command = program(&words[0]);
     command.args(&words[1..]).current_dir(site.worktree).stdin(Stdio::null()).stdout(file).stderr(second);
     command.envs(site.variables.iter().map(|(name, value)| (*name, value)));
@@ -120,15 +120,14 @@ fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Dura
     }
     // Adopt processes that outlive their parent, so that they are killed too.
     adopt_orphans();
-    let ended = command
-        .spawn()
-        .map_err(|error| format!("cannot start: {error}"))
-        .and_then(|mut child| wait(&mut child, limit).map_err(|error| format!("cannot wait for it to exit: {error}")));
+    let ended = command.spawn().map_err(|error| format!("failed (cannot start: {error})")).and_then(|mut child| {
+        wait(&mut child, limit).map_err(|error| format!("failed (cannot wait for it to exit: {error})"))
+    });
     leave_orphans();
     let status = ended.map_err(&failed)?;
     let mut failure = match status {
         Some(status) if status.success() => return Ok(()),
-        Some(status) => failed(format!("failed ({status})")),
+        Some(status) => failed(format!("failed ({})", exit_words(&status))),
         None => failed(format!("timed out after {}s", limit.as_secs())).hint(Hint::set(
             "worktree.timeout",
             "30m",
@@ -137,6 +136,11 @@ fn run(site: &Site<'_>, setting: &str, words: &[String], log: &Path, limit: Dura
     };
     failure.causes = fs::tail(log, SHOWN)?.lines().map(str::to_owned).collect();
     Err(failure)
+}
+
+/// How a program ended, for people: `exit status 7`, or the signal.
+pub(in crate::app) fn exit_words(status: &ExitStatus) -> String {
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
 }
 
 /// Waits for a program; if it times out, kills it with all of its descendants and returns `None`.

@@ -12,7 +12,7 @@ use crate::store::FileLock;
 pub(super) struct WorktreeRecord {
     /// The first of its ports.
     pub port: Option<u16>,
-    /// Files were included and the setup succeeded, or the setup was skipped.
+    /// Files were included and the setup succeeded.
     pub ready: bool,
 }
 

@@ -128,23 +128,6 @@ fn times(machine: &Machine, tries: usize, round_trip: Duration) -> (Duration, Du
     (next, push)
 }
 
-/// The delay is long enough that the run time of the programs does not matter.
-fn a_claim_takes_no_longer_than_a_push(transport: Transport) {
-    let Some(fleet) = fleet(transport, "") else { return };
-    let (next, push) = times(&fleet.machines[0], 3, Duration::from_millis(500));
-    assert!(next.as_secs_f64() <= push.as_secs_f64() * 1.1, "next --claim {next:?}, git push {push:?}");
-}
-
-#[test]
-fn a_claim_takes_no_longer_than_a_push_over_ssh() {
-    a_claim_takes_no_longer_than_a_push(Transport::Ssh);
-}
-
-#[test]
-fn a_claim_takes_no_longer_than_a_push_over_http() {
-    a_claim_takes_no_longer_than_a_push(Transport::Http);
-}
-
 /// Figures for `docs`: `cargo nextest run --run-ignored only --no-capture -E 'test(machines::cost::figures)'`.
 #[test]
 #[ignore = "prints figures"]

@@ -1,18 +1,21 @@
 //! Merges two versions of the board's files, in merges and pulls.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use crate::git::{MergeFiles, Settled};
 use crate::store::merge::{Side, merge_note, merge_taking};
-use crate::store::{is_board, merge::merge, merge_journals};
-use crate::task::Key;
+use crate::store::{codec, is_board, merge::merge, merge_journals};
+use crate::task::{Key, StateName, Value};
 
 /// Merges files of the board, and records conflicts for the person who has to resolve them.
 #[derive(Default)]
 pub(in crate::app) struct BoardFiles {
     /// Which side wins a conflict.
     take: Option<Side>,
+    /// The state of a task whose file names none.
+    initial: Option<StateName>,
     /// Descriptions of the conflicts, by path.
     conflicts: RefCell<BTreeMap<String, String>>,
 }
@@ -20,6 +23,26 @@ pub(in crate::app) struct BoardFiles {
 impl BoardFiles {
     pub fn taking(take: Option<Side>) -> Self {
         Self { take, ..Self::default() }
+    }
+
+    /// A task whose file names no state is in this one: one side that names it, such as after an undo, has changed nothing.
+    pub fn starting_in(self, initial: &StateName) -> Self {
+        Self { initial: Some(initial.clone()), ..self }
+    }
+
+    /// The common version, with the initial state written out if it names none and a side writes it out.
+    fn stated<'t>(&self, path: &str, base: &'t str, sides: [&str; 2]) -> Cow<'t, str> {
+        let key = Key::new("state");
+        let state = |text: &str| codec::Doc::new(text).ok().and_then(|doc| doc.get(&key));
+        let Some(initial) = self.initial.as_ref().map(Value::text).filter(|_| path.starts_with(".ralph/tasks/")) else {
+            return Cow::Borrowed(base);
+        };
+        if base.is_empty() || state(base).is_some() || !sides.iter().any(|side| state(side).as_ref() == Some(&initial))
+        {
+            return Cow::Borrowed(base);
+        }
+        let written = codec::Doc::new(base).and_then(|doc| doc.with(&key, Some(&initial)));
+        written.map_or(Cow::Borrowed(base), Cow::Owned)
     }
 
     /// A path with the conflicting fields, such as `t-x7kq.toml (priority)`.
@@ -31,6 +54,7 @@ impl BoardFiles {
     }
 
     fn merge_task(&self, path: &str, base: &str, ours: &str, theirs: &str) -> Option<String> {
+        let base = &*self.stated(path, base, [ours, theirs]);
         let merged = match self.take {
             Some(side) => merge_taking(base, ours, theirs, side),
             None => merge(base, ours, theirs),
@@ -153,6 +177,20 @@ fn settled(marked: &str, side: Side, length: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_side_that_names_the_initial_state_has_not_changed_the_state() {
+        let merge = |files: BoardFiles, [base, ours, theirs]: [&str; 3]| {
+            let text = |state: &str| format!("title = \"A\"\n{state}");
+            files.merge_task(".ralph/tasks/t-a.toml", &text(base), &text(ours), &text(theirs))
+        };
+        let files = || BoardFiles::default().starting_in(&StateName::new("Todo"));
+        let (todo, doing, done) = ("state = \"Todo\"\n", "state = \"Doing\"\n", "state = \"Done\"\n");
+        assert_eq!(merge(files(), ["", done, todo]).unwrap(), format!("title = \"A\"\n{done}"));
+        assert_eq!(merge(files(), ["", todo, done]).unwrap(), format!("title = \"A\"\n{done}"));
+        assert_eq!(merge(files(), ["", doing, done]), None);
+        assert_eq!(merge(BoardFiles::default(), ["", done, todo]), None);
+    }
 
     #[test]
     fn lines_that_look_like_markers_are_somebodys_text() {

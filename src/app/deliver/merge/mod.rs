@@ -25,7 +25,7 @@ use crate::board::{Admission, Board, Evidence, Goal, Request};
 use crate::fs;
 use crate::git::{Landing, Prepared, Style, Worktree};
 use crate::store::BoardLock;
-use crate::task::{StateName, Task, TaskId};
+use crate::task::{Kind, StateName, Task, TaskId};
 use crate::workflow::Intent;
 use checks::{checked, keep_failed_check, resolve_checks};
 
@@ -246,7 +246,7 @@ fn merged(
     style: Style,
     message: &str,
 ) -> Result<Landing, Failure> {
-    let files = BoardFiles::default();
+    let files = BoardFiles::default().starting_in(ws.flow().initial(Kind::Issue));
     match ws.repository.prepare(into, theirs, style, message, &files)? {
         Prepared::Ready(landing) => Ok(landing),
         Prepared::Nothing => {

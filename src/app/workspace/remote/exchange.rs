@@ -13,7 +13,7 @@ use crate::app::{Code, Failure, Hint, Workspace};
 use crate::git::{Landing, Prepared, RefUpdate, Style, Upstream};
 use crate::store::merge::Side;
 use crate::store::{codec, is_board};
-use crate::task::TaskId;
+use crate::task::{Kind, TaskId};
 
 use super::view::task_of;
 
@@ -244,7 +244,7 @@ pub(in crate::app) fn bring_in(
     let lock = ws.lock()?;
     ws.withdraw_lost(&lock)?;
     let mut shared = Shared { committed: commit_board(ws, &lock, None)?.commit, ..Shared::nothing(upstream) };
-    let files = BoardFiles::taking(take);
+    let files = BoardFiles::taking(take).starting_in(ws.flow().initial(Kind::Issue));
     let theirs = upstream.tracking();
     let (style, message) = joining(ws, upstream)?;
     match ws.repository.prepare(&upstream.branch, &theirs, style, &message, &files)? {

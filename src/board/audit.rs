@@ -40,8 +40,8 @@ pub enum MovedBy {
 }
 
 /// Commands whose state changes are not requests: they follow from other changes, or restore an earlier state.
-const CONSEQUENCES: [&str; 9] =
-    ["advance", "doctor", "enforce", "reap", "release", "steps", "sync", "undo", "workflow"];
+const CONSEQUENCES: [&str; 10] =
+    ["advance", "doctor", "enforce", "pull", "reap", "release", "steps", "sync", "undo", "workflow"];
 
 impl JournalEntry<'_> {
     /// The requested move; other state changes of the entry follow from it.

@@ -330,7 +330,11 @@ impl Machine {
         let journal = self.journal();
         let undone: BTreeSet<&str> = journal.iter().filter_map(|line| line["undoes"].as_str()).collect();
         let mut finished = BTreeMap::new();
-        for line in journal.iter().filter(|line| !line["id"].as_str().is_some_and(|id| undone.contains(id))) {
+        // A pull takes the state from the server, where another machine has finished the task.
+        let counts = |line: &&serde_json::Value| {
+            line["verb"] != "pull" && !line["id"].as_str().is_some_and(|id| undone.contains(id))
+        };
+        for line in journal.iter().filter(counts) {
             let closes = |change: &&serde_json::Value| change["key"] == "state" && change["new"] == "Done";
             for change in line["changes"].as_array().unwrap().iter().filter(closes) {
                 *finished.entry(change["task"].as_str().unwrap().to_owned()).or_default() += 1;

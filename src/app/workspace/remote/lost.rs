@@ -54,7 +54,7 @@ impl Workspace {
             }
             let changes = self.changes_to_theirs(remote, &id)?.unwrap_or_default();
             if !changes.is_empty() {
-                self.commit_as(lock, Op::new("reap", changes), &Actor { proof: None, ..self.actor()? })?;
+                self.commit_as(lock, Op::new(TAKEN, changes), &Actor { proof: None, ..self.actor()? })?;
             }
         }
         Ok(())
@@ -144,7 +144,7 @@ impl Workspace {
         }
         self.store.remove_claim(id)?;
         if !changes.is_empty() {
-            self.commit_as(lock, Op::new("reap", changes), &Actor { proof: None, ..self.actor()? })?;
+            self.commit_as(lock, Op::new(TAKEN, changes), &Actor { proof: None, ..self.actor()? })?;
         }
         Ok(())
     }
@@ -181,8 +181,11 @@ fn matters(line: &Line, own: &[&Line], is_claimed: bool) -> bool {
     !(is_undone || undoes || claims || RETURNS.contains(&line.verb.as_str()))
 }
 
-/// The verbs that return a task without work on it.
-const RETURNS: [&str; 2] = ["reap", "release"];
+/// The verb under which this clone takes the state that the remote has.
+const TAKEN: &str = "pull";
+
+/// The verbs that say nothing about work on a task.
+const RETURNS: [&str; 3] = ["reap", "release", TAKEN];
 
 /// What a claim and its end change in a task's file.
 const THEIRS: [&str; 2] = ["state", "owner"];
